@@ -1,6 +1,7 @@
 // Plays a world against the product in this process, as the daemon would: deliveries go through the receiver's mapping,
 // files through the live configuration, lines through the board's fold, effects are executed at once, and a restart folds
 // the log again on a snapshot. Git is replaced by the graph of the world; the clock is the world's.
+
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import type { SignalFile } from '@svc/contract/signal-file';
@@ -20,6 +21,7 @@ import {
   pollDifferences,
 } from '../../packages/monitor/src/features/pull-requests/poll-differences.ts';
 import { receipt } from '../../packages/monitor/src/features/tickets/receipt.ts';
+import { topics } from '../../packages/monitor/src/features/topics.ts';
 import { why } from '../../packages/monitor/src/features/why/why.ts';
 import { createSignalReporter } from '../../packages/monitor/src/features/workers/io/signal-reads.ts';
 import { workerKey } from '../../packages/monitor/src/features/workers/reduce-worker.ts';
@@ -332,7 +334,7 @@ export async function playInProcess(home: string, fault: Fault = {}): Promise<Pl
         await claim(step);
         break;
       case 'lie': {
-        const parsed = parseEventDraft(lieOf(step, codehost.sha));
+        const parsed = parseEventDraft(topics, lieOf(step, codehost.sha));
         const isAccepted =
           parsed.ok &&
           (helperRefusal(parsed.draft) === undefined || fault.acceptsHelper?.(parsed.draft) === true);
@@ -353,7 +355,7 @@ export async function playInProcess(home: string, fault: Fault = {}): Promise<Pl
         await decide(step);
         break;
       case 'relax': {
-        const parsed = parseEventDraft({
+        const parsed = parseEventDraft(topics, {
           event: 'orchestrator.deploy.policy_relaxed',
           source: 'cli',
           via: 'local',

@@ -1,15 +1,17 @@
 // docs/reference/events.md: every topic of the event log with the fields of its detail, from the schemas in core.
+
 import { isHelperTopic } from '../../../packages/monitor/src/features/helper-topics.ts';
 import { jsonSchemaOf } from '../../../packages/monitor/src/features/json-schemas.ts';
-import { detailSchemaFor, type Topic, topics } from '../../../packages/monitor/src/features/topics.ts';
+import { topics } from '../../../packages/monitor/src/features/topics.ts';
 import { EventLine, EventScope } from '../../../packages/monitor/src/kernel/log/event-line.ts';
+import type { Topic } from '../../../packages/monitor/src/kernel/log/topics.ts';
 import { code, codes, type JsonSchema, page, table, typeWords, words } from './markdown.ts';
 
 type Schema = Parameters<typeof jsonSchemaOf>[0];
 type Fields = { name: string; type: string; required: boolean; description: string }[];
 
 export function eventsPage(): string {
-  const byFamily = Map.groupBy(topics, (topic) => familyOf(topic));
+  const byFamily = Map.groupBy(topics.names, (topic) => familyOf(topic));
   const sections = families.flatMap((family) => {
     const own = byFamily.get(family);
     if (own === undefined) throw new Error(`no topic starts with ${family.prefix}`);
@@ -21,7 +23,7 @@ export function eventsPage(): string {
 function intro(): string[] {
   const line = fieldsOf(EventLine).filter(({ name }) => name !== 'detail');
   return [
-    `The event log is \`~/svc/events/YYYY-MM.jsonl\`: one JSON object per line, written only by the daemon. These are all ${topics.length} topics. A filter for a topic that is not listed is rejected. The same as JSON Schema: \`schemas/event-line.json\`.`,
+    `The event log is \`~/svc/events/YYYY-MM.jsonl\`: one JSON object per line, written only by the daemon. These are all ${topics.names.length} topics. A filter for a topic that is not listed is rejected. The same as JSON Schema: \`schemas/event-line.json\`.`,
     "```sh\nsvc events list --event 'codehost.pr.*' --since 1d\nsvc events wait-for --event codehost.pr.merged --pr 42\n```",
     '## Common fields',
     table(
@@ -54,7 +56,7 @@ const lineWords: Record<string, string> = {
 };
 
 function familySection(title: string, about: string, by: string, own: readonly Topic[]): string {
-  const bySchema = Map.groupBy(own, (topic) => detailSchemaFor(topic) as Schema);
+  const bySchema = Map.groupBy(own, (topic) => topics.schemaOf(topic) as Schema);
   const helpers = helperWords(own);
   const details = [...bySchema].map(([schema, names]) => {
     const fields = fieldsOf(schema).filter(({ name }) => name !== 'cut');

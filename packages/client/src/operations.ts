@@ -1,7 +1,8 @@
 // Every operation of the daemon by method and path, from its route table. Only types: clients bundle no schemas.
-// The empty import brings the effects that the features add to one interface, and that their types refer to.
+// The empty imports bring what the features add to one interface each, effects and topics, and what their types refer to.
 import type { api } from 'svc-monitor/src/features/api.ts';
 import type {} from 'svc-monitor/src/features/effect-kinds.ts';
+import type {} from 'svc-monitor/src/features/topics.ts';
 import type { ApiAnswer, ApiGiven, ApiRoute } from 'svc-monitor/src/kernel/http/api-route.ts';
 
 /** Webhook deliveries are signed by their sender and never sent by a client. */

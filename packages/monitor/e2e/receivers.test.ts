@@ -1,9 +1,11 @@
 // Both receivers over real HTTP: the order of checks, the names, the secrets, one event per delivery.
+
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { codehostExample, codehostExamples, trackerExamples, until, untilHolds } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { judgeHealth } from '../src/features/health/judge-daemon.ts';
+import { topics } from '../src/features/topics.ts';
 import { parseEventLine } from '../src/kernel/log/event-line.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
@@ -137,7 +139,7 @@ describe('POST /api/webhook', () => {
     }
     const lines = daemon.lines();
     expect(lines).toHaveLength(examples.length);
-    for (const line of lines) expect(parseEventLine(line).ok).toBe(true);
+    for (const line of lines) expect(parseEventLine(topics, line).ok).toBe(true);
   });
 
   test('the real header names work too', async () => {

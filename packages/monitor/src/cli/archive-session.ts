@@ -17,6 +17,9 @@ export type ArchiveSession = Pick<Session, 'machine' | 'locks'> & {
   report: ReportFact;
 };
 
+/** A verb can wait for the daemon's transaction. */
+const INDEX_WAIT_MS = 5_000;
+
 /** Keeps the archive open while `work` runs. A file that cannot be used is a failure that names it. */
 export async function withArchive<T>(
   terminal: Terminal,
@@ -28,16 +31,20 @@ export async function withArchive<T>(
   const { machine, locks } = session;
   refuseNewerData(machine.dataDir);
   const root = rootFrom(configured, machine.home);
-  return withArchiveIndex(machine.databaseFile, root, (index) =>
-    work({
-      machine,
-      locks,
-      root,
-      index,
-      settings: { syncToThoughts, retentionDays: retention.days },
-      project: files.project.folder,
-      report: createReporter(terminal, machine),
-    }),
+  return withArchiveIndex(
+    machine.databaseFile,
+    root,
+    (index) =>
+      work({
+        machine,
+        locks,
+        root,
+        index,
+        settings: { syncToThoughts, retentionDays: retention.days },
+        project: files.project.folder,
+        report: createReporter(terminal, machine),
+      }),
+    INDEX_WAIT_MS,
   );
 }
 

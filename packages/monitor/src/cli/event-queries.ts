@@ -4,6 +4,7 @@
 // - following: no daemon runs; the files are read as they grow. Left when a daemon answers again.
 // The seq of the last event is passed from one mode to the other: no event is missed or seen twice.
 // A strict wait ends when its event cannot arrive.
+
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +14,7 @@ import { pause } from '@svc/lib/timeout';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { z } from 'zod';
 import { arrivalObstacle } from '../features/feeds/event-arrival.ts';
-import { topicsMatching } from '../features/topics.ts';
+import { topics } from '../features/topics.ts';
 import type { Machine } from '../kernel/config/environment.ts';
 import { Failure } from '../kernel/failure.ts';
 import {
@@ -63,7 +64,7 @@ export function readConditions(given: object, now: number): Conditions {
   const query: ConditionQuery = {};
   const filter: EventFilter = {};
   if (options.event !== undefined) {
-    const answer = topicsOfGlob(options.event);
+    const answer = topicsOfGlob(topics, options.event);
     if (!answer.ok) throw new Failure('usage', answer.message);
     filter.topics = answer.topics;
     query.event = options.event;
@@ -124,7 +125,7 @@ async function newestInFiles(
   limit: number,
   jq: string | undefined,
 ): Promise<EventLine[]> {
-  const matches = jq === undefined ? undefined : await createJqFilter(jq);
+  const matches = jq === undefined ? undefined : await createJqFilter(topics, jq);
   const folder = machine.eventsDir;
   const from =
     since === undefined
@@ -267,7 +268,7 @@ export async function findObstacle(
   const daemon = await connectDaemon(machine);
   if (daemon === undefined)
     return new Failure('feed-blind', 'The daemon is not running.', 'Start it: svc monitor start');
-  const awaited = { topics: topicsMatching(query.event ?? '*'), repo: query.repo };
+  const awaited = { topics: topics.matching(query.event ?? '*'), repo: query.repo };
   const obstacle = arrivalObstacle(await daemon.get('/api/feeds'), awaited);
   if (obstacle === undefined) return undefined;
   return new Failure('feed-blind', `${obstacle.why}.`, obstacle.remedy ?? 'Find out why: svc feeds');

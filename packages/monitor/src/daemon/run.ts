@@ -1,4 +1,5 @@
 // The composition root: builds every part with its collaborators, and starts them in order.
+
 import type { RunCommand } from '@svc/lib/process';
 import { rebuilt } from '@svc/lib/rebuilt';
 import { system } from '@svc/lib/system';
@@ -19,6 +20,7 @@ import { createHookSessions } from '../features/sessions/io/sessions.ts';
 import { createSummaries } from '../features/summaries/io/create-summaries.ts';
 import { createModelFigures } from '../features/summaries/io/limiter.ts';
 import { createTeam, type HeartbeatOption } from '../features/team/io/team.ts';
+import { topics } from '../features/topics.ts';
 import { ticketsNotOver } from '../features/tracker/dependencies.ts';
 import { createTrackerPoll } from '../features/tracker/io/tracker-poll.ts';
 import { ticketPrefixOf, trackedRepos } from '../features/tracker/tracker-of.ts';
@@ -332,7 +334,7 @@ async function openDaemon(
     telemetry: telemetry.status,
     now,
   });
-  const jq = createJqThreads();
+  const jq = createJqThreads({ topics });
   const onAnswer: OnAnswer = (route, method, status) => metrics.requests.add({ route, method, status });
   const server = createHttpServer({
     logger,
@@ -406,6 +408,7 @@ async function openDaemon(
   await logEvent('monitor.daemon.started');
   opened.defer(() => logEvent('monitor.daemon.stopped'));
   const spool = watchSpool({
+    topics,
     folder: machine.spoolDir,
     appendOnce: (draft) => appendHelperFact(log, draft),
     onDrained(drained) {

@@ -1,8 +1,10 @@
 // The board: the fold of the whole log into pull requests, workers, deploys, tickets, runs, attention and feeds. It is a
 // pure function of the lines: the same lines give the same board, in however many parts they are folded.
 // Entities are never changed in place, so a copy of the maps is a snapshot.
+
 import type { SignalFile } from '@svc/contract/signal-file';
 import type { EventLine } from '../kernel/log/event-line.ts';
+import type { DetailOf } from '../kernel/log/topics.ts';
 import type { Spent } from './agents/cost.ts';
 import type { Waited } from './agents/schemas.ts';
 import type {
@@ -18,7 +20,6 @@ import type {
 import type { ProjectPolicies, RepoPolicy } from './deploy/policy.ts';
 import type { ResultValue, TeamCommand } from './team/command.ts';
 import type { SharedValue } from './team/shared.ts';
-import type { DetailOf } from './topics.ts';
 import type { TicketDigest } from './tracker/ticket-change.ts';
 
 export type Board = {

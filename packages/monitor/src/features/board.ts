@@ -1,8 +1,9 @@
 // Folds the log into the board, line by line, and returns the effects of each line.
+
 import { asFields, type Fields, integerAt } from '@svc/contract/payload-fields';
 import { ask, type Fold, type FoldContext, on } from '../kernel/board/fold-context.ts';
 import { draft } from '../kernel/log/event-line.ts';
-import { typedLine } from '../kernel/log/typed-line.ts';
+import type { DetailOf } from '../kernel/log/topics.ts';
 import type { Effect } from '../kernel/outbox/effect.ts';
 import { agentFolds } from './agents/fold-agent.ts';
 import { attentionFolds } from './attention/fold-attention.ts';
@@ -32,7 +33,7 @@ import { pullRequestFolds } from './pull-requests/fold-pull-request.ts';
 import { sessionFolds } from './sessions/fold-session.ts';
 import { taskFolds } from './tasks/fold-tasks.ts';
 import { teamFolds } from './team/fold-team.ts';
-import type { DetailOf } from './topics.ts';
+import { typedLine } from './topics.ts';
 import { isTicketOver } from './tracker/dependencies.ts';
 import { ticketTextFolds } from './tracker/fold-ticket-text.ts';
 import { subjectFolds } from './tracker/fold-tickets.ts';

@@ -60,7 +60,7 @@ describe('what a helper may report', () => {
   });
 
   test('no events of deliveries, the daemon or the tunnel', () => {
-    const others = topics.filter((topic) =>
+    const others = topics.names.filter((topic) =>
       /^(?:codehost|tracker|monitor|workflow\.rule|orchestrator\.deploy)\.|state_moved/.test(topic),
     );
     expect(others.length).toBeGreaterThan(20);

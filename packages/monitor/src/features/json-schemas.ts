@@ -1,4 +1,5 @@
 // Every contract as a JSON Schema, by the name of its file in schemas/.
+
 import { SignalFile } from '@svc/contract/signal-file';
 import { z } from 'zod';
 import type { Layer } from '../kernel/config/field.ts';
@@ -6,6 +7,7 @@ import { type ConfigNode, configTree } from '../kernel/config/tree.ts';
 import { eventLineByTopic } from '../kernel/log/event-line.ts';
 import { WorkflowContext } from './context/workflow-context.ts';
 import { Finding } from './findings/findings.ts';
+import { topics } from './topics.ts';
 
 export function jsonSchemaOf(schema: z.ZodType): unknown {
   return z.toJSONSchema(schema, { io: 'input', target: 'draft-7', reused: 'ref' });
@@ -15,7 +17,7 @@ export const contracts: ReadonlyMap<string, () => z.ZodType> = new Map<string, (
   ['config-project', () => fileSchema(['project'])],
   ['config-secrets', () => fileSchema(['secrets'])],
   ['config-global', () => fileSchema(['global', 'secrets'])],
-  ['event-line', eventLineByTopic],
+  ['event-line', () => eventLineByTopic(topics)],
   ['signal-file', () => SignalFile],
   ['workflow-context', () => WorkflowContext],
   ['finding', () => Finding],

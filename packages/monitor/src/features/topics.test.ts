@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { matchesGlob } from '../kernel/log/topics.ts';
 import { growthOfCost } from '../kernel/testing/growth-of-cost.ts';
-import { detailSchemaFor, isTopic, matchesGlob, suggestTopic, topics, topicsMatching } from './topics.ts';
+import { topics } from './topics.ts';
 
 test('every topic is lower-case words joined by dots, and listed once', () => {
-  for (const topic of topics) expect(topic).toMatch(/^[a-z]+(\.[a-z_]+){1,2}$/);
-  expect(new Set(topics).size).toBe(topics.length);
+  for (const topic of topics.names) expect(topic).toMatch(/^[a-z]+(\.[a-z_]+){1,2}$/);
+  expect(new Set(topics.names).size).toBe(topics.names.length);
 });
 
 test.each([
@@ -26,17 +27,17 @@ test.each([
   ['feedback.', 3],
   ['archive.', 3],
 ])('%s has %i topics', (prefix, count) => {
-  expect(topics.filter((topic) => topic.startsWith(prefix))).toHaveLength(count);
+  expect(topics.names.filter((topic) => topic.startsWith(prefix))).toHaveLength(count);
 });
 
 test.each(['__proto__', 'constructor', 'toString', '', 'codehost.pr', 'codehost.pr.*'])(
   '%j is not a topic',
   (text) => {
-    expect(isTopic(text)).toBe(false);
+    expect(topics.has(text)).toBe(false);
   },
 );
 
-describe('topicsMatching', () => {
+describe('topics.matching', () => {
   test.each([
     ['codehost.pr.merged', ['codehost.pr.merged']],
     [
@@ -53,16 +54,16 @@ describe('topicsMatching', () => {
     ['*.push', ['codehost.push']],
     [
       'tracker.*.removed',
-      topics.filter((topic) => topic.startsWith('tracker.') && topic.endsWith('.removed')),
+      topics.names.filter((topic) => topic.startsWith('tracker.') && topic.endsWith('.removed')),
     ],
-    ['*', topics],
+    ['*', topics.names],
     ['codehost.pr.mergd', []],
     ['codehost.pr', []],
     ['', []],
     ['codehost.pr.merged.42', []],
     ['codehost?push', []],
   ])('%j', (glob, expected) => {
-    expect(topicsMatching(glob)).toEqual(expected);
+    expect(topics.matching(glob)).toEqual(expected);
   });
 
   test('a glob with many stars takes linear time', () => {
@@ -79,11 +80,11 @@ test.each([
   ['something else entirely', undefined],
   ['x'.repeat(100_000), undefined],
 ])('suggestTopic', (text, expected) => {
-  expect(suggestTopic(text)).toBe(expected);
+  expect(topics.suggest(text)).toBe(expected);
 });
 
 test('a topic has its own detail schema', () => {
-  const attention = detailSchemaFor('comms.attention');
+  const attention = topics.schemaOf('comms.attention');
   const item = {
     reason: 'deploy-timeout',
     message: 'No deploy for 30 minutes',

@@ -1,7 +1,6 @@
-// The closed list of topics. Identifiers are fields of a line, never part of its topic, so the list is complete and a
-// filter on a topic that does not exist can be refused.
-import { nearest } from '@svc/lib/nearest';
-import type { z } from 'zod';
+// The topics of every feature, and the types of their lines.
+import { createTopicTable } from '../kernel/log/topics.ts';
+import { createTypedLines } from '../kernel/log/typed-line.ts';
 import { agentTopics } from './agents/topics.ts';
 import { archiveTopics } from './archive/topics.ts';
 import { attentionDetails } from './attention/topics.ts';
@@ -20,37 +19,7 @@ import { trackerTopics } from './tracker/topics.ts';
 import { verifyTopics } from './verify/topics.ts';
 import { workerTopics } from './workers/topics.ts';
 
-/**
- * Whether a topic matches a glob, in which `*` stands for any characters, including dots.
- * Takes linear time for any glob, which a regular expression would not.
- * `matchesGlob('codehost.pr.*', 'codehost.pr.merged')`
- */
-export function matchesGlob(glob: string, topic: string): boolean {
-  let at = 0;
-  let inGlob = 0;
-  let star = -1;
-  let resume = 0;
-  while (at < topic.length) {
-    if (glob[inGlob] === '*') {
-      star = inGlob;
-      inGlob += 1;
-      resume = at;
-    } else if (glob[inGlob] === topic[at]) {
-      inGlob += 1;
-      at += 1;
-    } else if (star >= 0) {
-      resume += 1;
-      at = resume;
-      inGlob = star + 1;
-    } else {
-      return false;
-    }
-  }
-  while (glob[inGlob] === '*') inGlob += 1;
-  return inGlob === glob.length;
-}
-
-const detailSchemas = {
+export const topics = createTopicTable({
   ...codehostTopics,
   ...trackerTopics,
   ...runTopics,
@@ -68,30 +37,6 @@ const detailSchemas = {
   ...teamTopics,
   ...archiveTopics,
   ...retentionTopics,
-};
+});
 
-export type Topic = keyof typeof detailSchemas;
-
-/** The detail of events with a topic. */
-export type DetailOf<Name extends Topic> = z.infer<(typeof detailSchemas)[Name]>;
-
-export const topics: readonly Topic[] = Object.keys(detailSchemas).filter(isTopic);
-
-export function isTopic(text: string): text is Topic {
-  return Object.hasOwn(detailSchemas, text);
-}
-
-export function detailSchemaFor<Name extends Topic>(topic: Name): (typeof detailSchemas)[Name] {
-  return detailSchemas[topic];
-}
-
-/** The topics that a glob matches; with none, waiting for it would never end. */
-export function topicsMatching(glob: string): Topic[] {
-  return topics.filter((topic) => matchesGlob(glob, topic));
-}
-
-/** The topic that was probably meant, if the text is only a typo away from one. */
-export function suggestTopic(text: string): Topic | undefined {
-  const suggestion = nearest(text, topics);
-  return suggestion !== undefined && isTopic(suggestion) ? suggestion : undefined;
-}
+export const { typedLine, detailOf } = createTypedLines(topics);

@@ -1,4 +1,5 @@
 // What must never make a ticket done: a success elsewhere, a pull request of somebody else, a policy that went away.
+
 import { describe, expect, test } from 'vitest';
 import { type LineFields, logged, moment } from '../kernel/board/testing/lines.ts';
 import { type EventFields, parseEventDraft } from '../kernel/log/event-line.ts';
@@ -6,6 +7,7 @@ import type { Effect } from '../kernel/outbox/effect.ts';
 import { emptyBoard, foldLine, packBoard, unpackBoard } from './board.ts';
 import { heldBack } from './tickets/held-ticket.ts';
 import { receipt } from './tickets/receipt.ts';
+import { topics } from './topics.ts';
 import { whyTicket } from './why/why.ts';
 
 const strict = {
@@ -77,7 +79,7 @@ function play(...lines: Line[]) {
     effects.push(...asked);
     for (const effect of asked) {
       if (effect.kind !== 'append') continue;
-      expect(parseEventDraft(effect.draft)).toMatchObject({ ok: true });
+      expect(parseEventDraft(topics, effect.draft)).toMatchObject({ ok: true });
       const { event: topic, ...line }: EventFields = effect.draft;
       fold(topic, line);
     }

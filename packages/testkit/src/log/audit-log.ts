@@ -1,5 +1,6 @@
 // Reads a log more strictly than the product does: every byte of every month file must belong to a complete line that
 // the schema knows, and `seq` must increase by one from 1.
+
 import {
   appendFileSync,
   cpSync,
@@ -10,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { topics } from 'svc-monitor/src/features/topics.ts';
 import { type EventLine, parseEventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import type { SendReport } from '../deliveries/signed-delivery.ts';
 
@@ -77,7 +79,7 @@ function note({ deliveries }: LogAudit, { deliveryId, id, event, via }: EventLin
 
 function parseText(text: string): ReturnType<typeof parseEventLine> {
   try {
-    return parseEventLine(JSON.parse(text));
+    return parseEventLine(topics, JSON.parse(text));
   } catch (error) {
     return { ok: false, problem: String(error) };
   }

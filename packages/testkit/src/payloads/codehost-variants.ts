@@ -196,10 +196,10 @@ export function codehostExample(name: string): Example {
 }
 
 /** The same, if it is a merge, with another time of it. */
-export function mergedAt(example: Example, time: string): Example {
-  const pullRequest = example.payload['pull_request'] as JsonObject | undefined;
-  if (pullRequest?.['merged'] !== true) return example;
-  return patched(example, example.name, { pull_request: { merged_at: time, closed_at: time } });
+export function mergedAt(example: Example, at: string): Example {
+  const merged = (example.payload['pull_request'] as JsonObject | undefined)?.['merged'];
+  if (merged !== true) return example;
+  return patched(example, example.name, { pull_request: { merged_at: at, closed_at: at } });
 }
 
 function readPublished(): Example[] {

@@ -1,9 +1,11 @@
 // The configuration files of all projects that the daemon serves, read once for all checks of the doctor. A deprecated
 // key is renamed if the value stays in the same file; the project file belongs to the repository and is not changed.
+
 import { canonicalKey } from '@svc/contract/vendor-names';
 import type { Config } from '../../features/config.ts';
 import { judgeProblem } from '../../features/health/judge-daemon.ts';
 import { filterProblem, filterProblems } from '../../features/rules/io/back-test.ts';
+import { topics } from '../../features/topics.ts';
 import { doctorFinding } from '../../kernel/check/finding.ts';
 import { deprecations } from '../../kernel/config/deprecations.ts';
 import { valueAt } from '../../kernel/config/edit-json.ts';
@@ -81,7 +83,7 @@ export async function loadDoctorProjects(terminal: Terminal, { machine }: Sessio
 export async function ruleFilterProblems(config: Config | undefined): Promise<ConfigProblem[]> {
   const rules = config?.svc.rules ?? [];
   if (rules.every(({ when }) => when.filter === undefined)) return [];
-  const jq = createJqThreads();
+  const jq = createJqThreads({ topics });
   try {
     return (await filterProblems(rules, jq.matches)).map(filterProblem);
   } finally {

@@ -1,4 +1,5 @@
 // Builds the vocabulary of completion from the program and the lists in core.
+
 import { builtInAgents } from '../../features/agents/choice.ts';
 import { documentTypes } from '../../features/context/workflow-context.ts';
 import { topics } from '../../features/topics.ts';
@@ -13,7 +14,7 @@ export async function makeVocabulary(): Promise<Vocabulary> {
   return {
     program: await describeSvc(),
     values: {
-      topic: bare(topics),
+      topic: bare(topics.names),
       'config-key': configKeys(configTree, []),
       layer: layers.map((layer) => ({ value: layer, description: layerTitles[layer] })),
       'document-type': bare(documentTypes),

@@ -1,4 +1,5 @@
 // The MCP server: offers the tools that its scopes allow, and turns every failure of one into a result.
+
 import {
   type CallToolResult,
   type Tool as ListedTool,
@@ -11,6 +12,7 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { stackOf } from '@svc/lib/errors';
 import { z } from 'zod';
+import { topics } from '../../features/topics.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { createJqThreads, type JqThreads } from '../../kernel/log/jq-threads.ts';
 import type { Terminal } from '../terminal.ts';
@@ -75,7 +77,7 @@ function createMcpServer(options: {
   granted: ReadonlySet<Scope>;
   jq?: Pick<JqThreads, 'matches'>;
 }): McpServer {
-  const { terminal, granted, jq = createJqThreads() } = options;
+  const { terminal, granted, jq = createJqThreads({ topics }) } = options;
   const listed = tools.filter(({ scope }) => granted.has(scope)).map(listedTool);
   const server = new McpServer(
     { name: 'svc', title: 'svc', version: VERSION },

@@ -1,8 +1,9 @@
 // svc events tail | wait-for | list | counts | append | reindex | topics
+
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { endOfWait } from '@svc/lib/timeout';
 import { helperRefusal } from '../../features/helper-topics.ts';
-import { topics, topicsMatching } from '../../features/topics.ts';
+import { topics } from '../../features/topics.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { reindexAlone } from '../../kernel/instance/control.ts';
 import { parseEventDraft } from '../../kernel/log/event-line.ts';
@@ -55,7 +56,7 @@ function appendVerb(terminal: Terminal): CommandUnknownOpts {
         ),
         detail: await detailOf(terminal, options.detail),
       };
-      const parsed = parseEventDraft(draft);
+      const parsed = parseEventDraft(topics, draft);
       if (!parsed.ok)
         throw new Failure(
           'usage',
@@ -279,7 +280,7 @@ function topicsVerb(terminal: Terminal): CommandUnknownOpts {
     .argument('[glob]')
     .option('--json', 'print JSON')
     .action((glob, options) => {
-      const found = glob === undefined ? topics : topicsMatching(glob);
+      const found = glob === undefined ? topics.names : topics.matching(glob);
       if (options.json) printJson(terminal, found);
       else for (const topic of found) terminal.out(topic);
       if (found.length === 0) throw new AnswerIsNo();
@@ -287,7 +288,7 @@ function topicsVerb(terminal: Terminal): CommandUnknownOpts {
 }
 
 async function lineFilter(text: string | undefined): Promise<LineFilter | undefined> {
-  return text === undefined ? undefined : createJqFilter(text);
+  return text === undefined ? undefined : createJqFilter(topics, text);
 }
 
 function matching(lines: readonly WatchedLine[], filter: LineFilter | undefined): readonly WatchedLine[] {

@@ -1,4 +1,5 @@
 // svc rules list | test
+
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
@@ -11,6 +12,7 @@ import {
   type WouldFire,
 } from '../../features/rules/io/back-test.ts';
 import { limitWords, whatItDoes, whenItFires } from '../../features/rules/rules.ts';
+import { topics } from '../../features/topics.ts';
 import { readJsonFile } from '../../kernel/config/read-json.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { readFields } from '../../kernel/http/read-fields.ts';
@@ -45,7 +47,7 @@ function rulesTestVerb(terminal: Terminal): CommandUnknownOpts {
         options.file === undefined ? undefined : await ruleIn(resolve(terminal.folder, options.file));
       const session = openSession(terminal);
       const { config } = await requireConfig(terminal, session);
-      const jq = createJqThreads();
+      const jq = createJqThreads({ topics });
       const { matches } = jq;
       try {
         const { rules: configured, commands: known } = config.svc;

@@ -1,9 +1,10 @@
 // What the log keeps of a session: turns, tools without their content, requests and their answers, whole messages, changes
 // of plan and mode. A small turn is at most 30 events, and the chunks of one message are one event. Each fact has a name
 // that is the same whenever the same files are read, so it is logged once.
+
 import { asFields, type Fields, listAt, objectAt, onlyKnown, textAt } from '@svc/contract/payload-fields';
 import { cutText } from '@svc/lib/cut-text';
-import type { DetailOf, Topic } from '../topics.ts';
+import type { DetailOf, Topic } from '../../kernel/log/topics.ts';
 import { isUnpaid } from './limits.ts';
 import { markIn } from './messages.ts';
 import { changedBy } from './offered.ts';

@@ -1,9 +1,10 @@
 // Events of agents: what the agent of a worker is doing, as its events report it.
+
 import { isAgentsWork } from '@svc/contract/worker-statuses';
 import { type Fold, type FoldContext, type LineOf, on } from '../../kernel/board/fold-context.ts';
+import type { Topic } from '../../kernel/log/topics.ts';
 import { putWorker, short, timeOf } from '../board-entities.ts';
 import type { Worker } from '../board-types.ts';
-import type { Topic } from '../topics.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
 import { withOwnAttention } from '../workers/worker-attention.ts';
 import { spentAfter } from './cost.ts';

@@ -1,6 +1,7 @@
 // The detail of events about agents.
 import { z } from 'zod';
 import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 import { AgentRequest, toolStatuses, WorkerAgent } from './schemas.ts';
 
 // Agents that svc talks to. Only what happened, without the content of tools: the journal has that.
@@ -106,3 +107,7 @@ export const agentTopics = {
   ...topicFamily('agent', ['stopped'], AgentStoppedDetail),
   ...topicFamily('agent', ['suspended'], AgentSuspendedDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof agentTopics> {}
+}

@@ -1,6 +1,7 @@
 // The detail of events about archived runs.
 import { z } from 'zod';
 import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 
 const ArchiveDetail = Detail.extend({
   orchestrators: z.array(z.string()).optional(),
@@ -13,3 +14,7 @@ const ArchiveDetail = Detail.extend({
 export const archiveTopics = {
   ...topicFamily('archive', ['swept', 'pruned', 'restored'], ArchiveDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof archiveTopics> {}
+}

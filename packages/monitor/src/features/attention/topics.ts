@@ -1,6 +1,7 @@
 // The detail of events about attention items: raised and resolved, and what people do with them.
 import { z } from 'zod';
 import { Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 import { FindingSeverity } from '../findings/findings.ts';
 import { handOverFields } from '../team/hand-over.ts';
 
@@ -45,3 +46,7 @@ export const attentionDetails = {
   ...topicFamily('comms', ['attention_handed_over'], AttentionHandedOverDetail),
   ...topicFamily('comms', ['attention_undone'], AttentionUndoneDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof attentionDetails> {}
+}

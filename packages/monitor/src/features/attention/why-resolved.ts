@@ -1,10 +1,11 @@
 // Why an attention item is over, in the words of the event that ended it: what happened, and who did it.
+
 import { shownStatus } from '@svc/contract/worker-statuses';
 import type { LineOf } from '../../kernel/board/fold-context.ts';
+import type { Topic } from '../../kernel/log/topics.ts';
 import { isIn } from '../../kernel/log/typed-line.ts';
 import { short } from '../board-entities.ts';
 import type { Worker } from '../board-types.ts';
-import type { Topic } from '../topics.ts';
 
 /** The worker is as the line left it. */
 export function whyResolved(line: LineOf, worker: Worker, reason: string): string {

@@ -1,4 +1,5 @@
 // GET /api/board, and the routes of attention and of workers.
+
 import {
   mergedPullRequest,
   mergedWorker,
@@ -12,6 +13,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { parseEventDraft } from '../../kernel/log/event-line.ts';
 import { type StateServerOptions, startStateServer } from '../testing/state-server.ts';
+import { topics } from '../topics.ts';
 
 async function serve(options: Omit<StateServerOptions, 'now'>) {
   const server = await startStateServer({ ...options, now: sampleTime('12:00') });
@@ -178,7 +180,7 @@ describe('attention', () => {
     expect(appended).toEqual([
       { event, source: 'cli', via: 'local', scope: { orchestrator: 'run-1', ticket: 'ENG-1' }, detail },
     ]);
-    expect(appended.map((draft) => parseEventDraft(draft).ok)).toEqual([true]);
+    expect(appended.map((draft) => parseEventDraft(topics, draft).ok)).toEqual([true]);
   });
 
   test('in a team an item is handed over only to one of its persons', async () => {
@@ -256,7 +258,7 @@ describe('attention', () => {
       status: 200,
       body: { ok: true, action, item },
     });
-    expect(appended.map((draft) => parseEventDraft(draft).ok)).toEqual([true, true]);
+    expect(appended.map((draft) => parseEventDraft(topics, draft).ok)).toEqual([true, true]);
     expect(appended[1]).toMatchObject({
       event: 'comms.attention_undone',
       detail: { by: 'kim', line: 101 },
@@ -346,7 +348,7 @@ describe('workers', () => {
         detail: { by: 'kim', note: 'fixed' },
       },
     ]);
-    expect(appended.map((draft) => parseEventDraft(draft).ok)).toEqual([true]);
+    expect(appended.map((draft) => parseEventDraft(topics, draft).ok)).toEqual([true]);
   });
 
   test('a decision that the lifecycle would ignore is refused, with the reason', async () => {

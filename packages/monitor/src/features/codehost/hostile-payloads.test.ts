@@ -1,10 +1,12 @@
 // Whatever a delivery contains, mapping never throws, and its result can always be written to the log.
+
 import { codehostExamples, trackerExamples } from '@svc/testkit';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cutToFit } from '../../kernel/log/cut-to-fit.ts';
 import { MAX_EVENT_LINE_BYTES, parseEventDraft } from '../../kernel/log/event-line.ts';
 import type { DeliveryMeta, Mapping } from '../feeds/delivery.ts';
+import { topics } from '../topics.ts';
 import { mapTracker } from '../tracker/map-tracker.ts';
 import { codehostEventType, codehostEventTypes, mapCodehost } from './map-codehost.ts';
 
@@ -60,7 +62,7 @@ function damage(target: unknown, path: readonly number[], value: unknown): void 
 /** Why the event of a mapping cannot be written to the log; undefined when it can. */
 function obstacle(mapping: Mapping): string | undefined {
   if (!mapping.ok) return undefined;
-  const parsed = parseEventDraft(mapping.draft);
+  const parsed = parseEventDraft(topics, mapping.draft);
   if (!parsed.ok) return parsed.problem;
   const bytes = new TextEncoder().encode(JSON.stringify(cutToFit(mapping.draft))).length;
   return bytes > MAX_EVENT_LINE_BYTES ? `${bytes} bytes` : undefined;

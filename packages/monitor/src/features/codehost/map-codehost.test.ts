@@ -11,6 +11,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { type EventFields, parseEventDraft } from '../../kernel/log/event-line.ts';
 import type { DeliveryMeta } from '../feeds/delivery.ts';
+import { topics } from '../topics.ts';
 import { codehostEventTypes, mapCodehost } from './map-codehost.ts';
 
 const meta: DeliveryMeta = { deliveryId: 'delivery-1', via: 'live' };
@@ -28,7 +29,7 @@ const story = (name: string): EventFields => {
 describe('every example of the ten types', () => {
   test.each(codehostExamples())('$name', ({ type, payload }) => {
     const draft = mapped(type, payload);
-    expect(parseEventDraft(draft)).toEqual({ ok: true, draft });
+    expect(parseEventDraft(topics, draft)).toEqual({ ok: true, draft });
     expect(draft.event).not.toBe('codehost.other');
     expect(draft).toMatchObject({ source: 'codehost.webhook', via: 'live', deliveryId: 'delivery-1' });
     expect(draft.scope.repo).toMatch(/^[^/]+\/[^/]+$/);
@@ -225,7 +226,7 @@ describe('an unknown type or action is kept as other', () => {
   ])('%s %j', (type, payload, detail) => {
     const draft = mapped(type, { ...payload, repository: { full_name: 'acme/web' } });
     expect(draft).toMatchObject({ event: 'codehost.other', scope: { repo: 'acme/web' }, detail });
-    expect(parseEventDraft(draft).ok).toBe(true);
+    expect(parseEventDraft(topics, draft).ok).toBe(true);
   });
 
   test('with the known scope', () => {

@@ -2,6 +2,7 @@
 // from each. All fields are optional: a missing field in a payload must never lose the event.
 import { z } from 'zod';
 import { Detail, text, time, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 
 export const pullRequestActions = [
   'assigned',
@@ -192,6 +193,10 @@ export const codehostTopics = {
   ...topicFamily('codehost.deployment_status', deploymentStates, DeploymentStatusDetail),
   ...topicFamily('codehost', ['other'], OtherDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof codehostTopics> {}
+}
 
 export type PullRequestDetail = z.infer<typeof PullRequestDetail>;
 export type ReviewDetail = z.infer<typeof ReviewDetail>;

@@ -1,4 +1,5 @@
 // A person's decision on a deploy, and the relaxation of a repository's policy.
+
 import { repoKey } from '@svc/contract/repo-name';
 import { shownStatus } from '@svc/contract/worker-statuses';
 import { type Append, appendAndWait, boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
@@ -6,10 +7,10 @@ import { Failure } from '../../kernel/failure.ts';
 import type { ApiAnswer } from '../../kernel/http/api-route.ts';
 import type { Asked } from '../../kernel/http/route.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
+import type { DetailOf } from '../../kernel/log/topics.ts';
 import type { api } from '../api.ts';
 import type { Worker } from '../board-types.ts';
 import { createLookup } from '../tickets/subject.ts';
-import type { DetailOf } from '../topics.ts';
 import { why } from '../why/why.ts';
 import type { Why } from '../workers/api.ts';
 import { unknownTicket } from '../workers/service.ts';

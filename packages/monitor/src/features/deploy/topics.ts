@@ -1,6 +1,7 @@
 // The detail of events about deploys and the policy behind them.
 import { z } from 'zod';
 import { count, Detail, text, time, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 import { DispatchEntry } from '../runs/config.ts';
 
 /** How deployments of a repository are verified. */
@@ -71,3 +72,7 @@ export const deployTopics = {
   ...topicFamily('orchestrator.deploy', ['policy_relaxed'], PolicyRelaxedDetail),
   ...topicFamily('monitor.config', ['applied'], ConfigAppliedDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof deployTopics> {}
+}

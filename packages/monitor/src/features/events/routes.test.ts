@@ -1,4 +1,5 @@
 // The event routes over a real log: counts over time, and jq filters for the list and the stream.
+
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { connect } from 'node:net';
@@ -10,6 +11,7 @@ import { allowEveryone } from '../../kernel/http/testing/allow-everyone.ts';
 import type { EventLine } from '../../kernel/log/event-line.ts';
 import { createJqThreads, type JqThreads } from '../../kernel/log/jq-threads.ts';
 import { createTestClock, draft, openTestLog, START } from '../../kernel/log/testing/sample-log.ts';
+import { topics } from '../topics.ts';
 import { eventRoutes } from './routes.ts';
 
 async function serve(lines: number, more: { maxUnsentBytes?: number } = {}) {
@@ -48,8 +50,8 @@ async function serve(lines: number, more: { maxUnsentBytes?: number } = {}) {
 const ENDLESS = 'def f: f; f';
 
 /** Enough time for every filter that ends. */
-const slow = createJqThreads({ answerWithinMs: WAIT_MS });
-const quick = createJqThreads({ answerWithinMs: 200 });
+const slow = createJqThreads({ topics, answerWithinMs: WAIT_MS });
+const quick = createJqThreads({ topics, answerWithinMs: 200 });
 afterAll(async () => {
   await slow.close();
   await quick.close();

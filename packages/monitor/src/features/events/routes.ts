@@ -1,4 +1,5 @@
 // Events from the log: listed through the index, counted and streamed; and the events that helper scripts report.
+
 import type { IncomingHttpHeaders } from 'node:http';
 import { createLimit } from '@svc/lib/limit';
 import { Failure } from '../../kernel/failure.ts';
@@ -8,6 +9,7 @@ import { parseEventDraft } from '../../kernel/log/event-line.ts';
 import type { EventLog } from '../../kernel/log/event-log.ts';
 import type { JqThreads } from '../../kernel/log/jq-threads.ts';
 import { api } from '../api.ts';
+import { topics } from '../topics.ts';
 import { appendHelperFact } from './io/append-helper-fact.ts';
 import { streamEvents } from './io/event-stream.ts';
 import { countQuery, filterOf, listFiltered, seqBefore } from './service.ts';
@@ -61,7 +63,7 @@ export function eventRoutes(options: {
     });
 
     route(app, api.reportEvent, async ({ body }) => {
-      const parsed = parseEventDraft({ source: 'cli', via: 'local', scope: {}, detail: {}, ...body });
+      const parsed = parseEventDraft(topics, { source: 'cli', via: 'local', scope: {}, detail: {}, ...body });
       if (!parsed.ok) throw new Failure('usage', `The event is not valid: ${parsed.problem}.`);
       const { id, seq, duplicate } = await appendHelperFact(log, parsed.draft);
       return { ok: true as const, ...(duplicate ? { duplicate } : { event: parsed.draft.event }), id, seq };

@@ -1,4 +1,5 @@
 // Reads events of the log for a request: what it asks for, a page that passes a jq filter, and counts.
+
 import { Failure } from '../../kernel/failure.ts';
 import { type Asked, momentIn } from '../../kernel/http/route.ts';
 import type { CountQuery } from '../../kernel/log/count-lines.ts';
@@ -7,6 +8,7 @@ import { type EventLog, PAGE_BYTES } from '../../kernel/log/event-log.ts';
 import type { JqThreads } from '../../kernel/log/jq-threads.ts';
 import type { LogEntry } from '../../kernel/log/log-entry.ts';
 import type { api } from '../api.ts';
+import { topics } from '../topics.ts';
 
 const DEFAULT_COUNTED_MS = 86_400_000;
 
@@ -18,7 +20,7 @@ export function filterOf({ event, ticket, repo, pr }: Conditions): EventFilter {
 
 function topicsOf(glob: string | undefined): ReadonlySet<string> | undefined {
   if (glob === undefined) return undefined;
-  const answer = topicsOfGlob(glob);
+  const answer = topicsOfGlob(topics, glob);
   if (!answer.ok) throw new Failure('usage', answer.message);
   return answer.topics;
 }

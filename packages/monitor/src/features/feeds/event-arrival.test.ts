@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Topic, topics, topicsMatching } from '../topics.ts';
+import type { Topic } from '../../kernel/log/topics.ts';
+import { topics } from '../topics.ts';
 import { arrivalObstacle } from './event-arrival.ts';
 import type { ReportedFeeds } from './judge-feeds.ts';
 
@@ -133,8 +134,8 @@ const table: [name: string, Partial<ReportedFeeds>, readonly Topic[], can: boole
   ['it is an event of our own', { codehost: loggedOut }, LOCAL, true],
   ['one of its topics can arrive', {}, [...PUSH, ...MERGED], true],
   ['none of its topics can arrive', { codehost: loggedOut }, [...PUSH, ...MERGED, ...MOVED], false],
-  ['any event will do', { codehost: loggedOut }, topics, true],
-  ['any event will do, and a feed is blind', { tunnels: [tunnel('blind')] }, topics, false],
+  ['any event will do', { codehost: loggedOut }, topics.names, true],
+  ['any event will do, and a feed is blind', { tunnels: [tunnel('blind')] }, topics.names, false],
 ];
 
 test.each(table)('%s', (_name, report, awaited, can, repo) => {
@@ -182,6 +183,8 @@ describe('the reason', () => {
 
 test('every topic is one of a service or our own', () => {
   const nothing = reported({ codehost: codehost('disabled'), repos: [] });
-  const unreachable = topics.filter((topic) => arrivalObstacle(nothing, { topics: [topic] }) !== undefined);
-  expect(unreachable).toEqual([...topicsMatching('codehost.*'), ...topicsMatching('tracker.*')]);
+  const unreachable = topics.names.filter(
+    (topic) => arrivalObstacle(nothing, { topics: [topic] }) !== undefined,
+  );
+  expect(unreachable).toEqual([...topics.matching('codehost.*'), ...topics.matching('tracker.*')]);
 });

@@ -6,9 +6,10 @@
 //
 // A feed that is blind was set up, and what it misses is not known: the event counts as one that cannot arrive, even if
 // polling might find it later.
+
 import { repoKey } from '@svc/contract/repo-name';
+import type { Topic } from '../../kernel/log/topics.ts';
 import { polledCodehostTopics } from '../pull-requests/poll-differences.ts';
-import type { Topic } from '../topics.ts';
 import { polledTrackerTopics } from '../tracker/polled-issue.ts';
 import type { ReportedFeeds } from './judge-feeds.ts';
 

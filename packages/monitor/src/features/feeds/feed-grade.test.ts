@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseEventDraft } from '../../kernel/log/event-line.ts';
+import { topics } from '../topics.ts';
 import {
   BLIND_AFTER_MS,
   disabledTunnel,
@@ -166,7 +167,7 @@ test('a change of grade is a line in the log', () => {
   const live = gradeFeed(after(start, heard(0)), well, 1);
   const blind = gradeFeed(after(start, heard(0)), well, 100 * seconds);
   const draft = feedEdge('codehost', live, blind, { channel: 'c', id: 'e.1' });
-  expect(parseEventDraft(draft)).toMatchObject({ ok: true });
+  expect(parseEventDraft(topics, draft)).toMatchObject({ ok: true });
   expect(draft).toMatchObject({
     event: 'monitor.feed.blind',
     relay: { channel: 'c', id: 'e.1' },
@@ -175,7 +176,7 @@ test('a change of grade is a line in the log', () => {
   expect(isOtherGrade(live, blind)).toBe(true);
   expect(isOtherGrade(live, { ...live, since: 7 })).toBe(false);
   for (const from of [null, live])
-    expect(parseEventDraft(feedEdge('tracker', from, live))).toMatchObject({ ok: true });
+    expect(parseEventDraft(topics, feedEdge('tracker', from, live))).toMatchObject({ ok: true });
 });
 
 test('a feed with every heartbeat stays live, one without is blind within three', () => {

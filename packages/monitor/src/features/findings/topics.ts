@@ -1,6 +1,7 @@
 // The detail of events about findings.
 import { z } from 'zod';
 import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 import { FindingSeverity } from './findings.ts';
 
 const FindingDetail = Detail.extend({
@@ -23,3 +24,7 @@ export const findingTopics = {
   ...topicFamily('feedback', ['finding_filed'], FindingFiledDetail),
   ...topicFamily('feedback', ['drained'], DrainDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof findingTopics> {}
+}

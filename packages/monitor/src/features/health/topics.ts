@@ -1,6 +1,7 @@
 // The detail of events about the daemon itself.
 import { z } from 'zod';
 import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 
 const DaemonDetail = Detail.extend({
   version: text,
@@ -16,3 +17,7 @@ export const daemonTopics = {
   ...topicFamily('monitor.daemon', ['started', 'stopped'], DaemonDetail),
   ...topicFamily('monitor.daemon', ['checked'], DaemonCheckedDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof daemonTopics> {}
+}

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type EventDraft, parseEventDraft } from '../../kernel/log/event-line.ts';
 import { emptyBoard, foldLine } from '../board.ts';
+import { topics } from '../topics.ts';
 import { knownPullRequest } from './fold-pull-request.ts';
 import {
   isHistory,
@@ -61,7 +62,7 @@ const known: KnownPullRequest = {
 };
 const uncovered = { repo: 'acme/web', covered: false };
 const covered = { ...uncovered, covered: true };
-const topics = (drafts: EventDraft[]): string[] => drafts.map(({ event }) => event);
+const topicsOf = (drafts: EventDraft[]): string[] => drafts.map(({ event }) => event);
 
 describe('pollDifferences', () => {
   test.each<[string, PolledPullRequest, KnownPullRequest | undefined, string[]]>([
@@ -117,14 +118,14 @@ describe('pollDifferences', () => {
     ['checks running', withChecks('PENDING'), known, []],
   ])('%s', (_name, polled, before, expected) => {
     const drafts = pollDifferences(polled, before, uncovered);
-    expect(topics(drafts)).toEqual(expected);
+    expect(topicsOf(drafts)).toEqual(expected);
     for (const draft of drafts) {
       expect(draft).toMatchObject({
         source: 'codehost.poll',
         via: 'poll',
         scope: { repo: 'acme/web', pr: 42 },
       });
-      expect(parseEventDraft(draft)).toMatchObject({ ok: true });
+      expect(parseEventDraft(topics, draft)).toMatchObject({ ok: true });
       expect(polledCodehostTopics).toContain(draft.event);
     }
   });
@@ -143,7 +144,7 @@ describe('pollDifferences', () => {
     const polled = { ...withChecks('SUCCESS'), reviewDecision: 'APPROVED' };
     expect(pollDifferences(polled, known, covered)).toEqual([]);
     const otherwise: KnownPullRequest = { ...known, checks: 'failure', verdict: 'changes_requested' };
-    expect(topics(pollDifferences(polled, otherwise, covered))).toEqual([
+    expect(topicsOf(pollDifferences(polled, otherwise, covered))).toEqual([
       'codehost.pr_review.submitted',
       'codehost.check_suite.completed',
       'codehost.pr.refreshed',

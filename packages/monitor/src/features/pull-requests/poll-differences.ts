@@ -1,11 +1,12 @@
 // What a reconciliation found that is not in the log yet, as events with `via: poll`. The delivery id is made from the
 // finding, so finding it again adds no second line.
+
 import { z } from 'zod';
 import type { EventDraft } from '../../kernel/log/event-line.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
+import type { Topic } from '../../kernel/log/topics.ts';
 import { mapCodehost } from '../codehost/map-codehost.ts';
 import { deploymentStates } from '../codehost/topics.ts';
-import type { Topic } from '../topics.ts';
 
 /** The topics that polling can find. All others come only with deliveries. */
 export const polledCodehostTopics: ReadonlySet<Topic> = new Set([

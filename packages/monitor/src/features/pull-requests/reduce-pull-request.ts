@@ -1,5 +1,7 @@
 // A pull request after one more of its events. An event older than the known state only fills gaps; a merge is final.
+
 import type { LineOf } from '../../kernel/board/fold-context.ts';
+import type { Topic } from '../../kernel/log/topics.ts';
 import { isIn } from '../../kernel/log/typed-line.ts';
 import {
   commitKey,
@@ -21,7 +23,6 @@ import type {
   ReviewVerdict,
 } from '../board-types.ts';
 import { isSameEnvironment } from '../deploy/policy.ts';
-import type { Topic } from '../topics.ts';
 import { ALL_CHECKS, isPassing } from './pull-request-verdict.ts';
 
 type Family<Name extends string> = LineOf<Extract<Topic, `${Name}.${string}`>>;

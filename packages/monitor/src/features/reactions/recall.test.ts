@@ -1,5 +1,6 @@
 // From failing checks to an agent that is started for them: the real run loop, signal files, watcher and
 // processes, over a log in memory.
+
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { system } from '@svc/lib/system';
@@ -9,6 +10,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { resolveConfig } from '../../kernel/config/resolve.ts';
 import { createFileLocks } from '../../kernel/disk/lock.ts';
 import { type DraftOf, draft, type EventDraft } from '../../kernel/log/event-line.ts';
+import type { Topic } from '../../kernel/log/topics.ts';
 import type { Outcome } from '../../kernel/outbox/attempt.ts';
 import type { Effect } from '../../kernel/outbox/effect.ts';
 import { findAgents } from '../agents/io/find-agents.ts';
@@ -21,7 +23,6 @@ import { createOrchestrator } from '../runs/io/orchestrator.ts';
 import type { RunProject } from '../runs/io/run-project.ts';
 import { createStartAgent } from '../runs/io/start-agent.ts';
 import { unfollowed } from '../runs/testing/run-world.ts';
-import type { Topic } from '../topics.ts';
 import { createSignalStore } from '../workers/io/signal-store.ts';
 import { watchSignals } from '../workers/io/watch-signals.ts';
 import { noFindings, nothing } from '../worktrees/testing/no-findings.ts';

@@ -1,6 +1,7 @@
 // The detail of events about removed data.
 import { z } from 'zod';
 import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 
 export const retentionKinds = ['worktrees', 'runs', 'journals', 'archives', 'logs', 'event log'] as const;
 
@@ -16,3 +17,7 @@ const RetentionDetail = Detail.extend({
 export const retentionTopics = {
   ...topicFamily('monitor.retention', ['removed'], RetentionDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof retentionTopics> {}
+}

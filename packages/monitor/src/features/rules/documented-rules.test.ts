@@ -1,4 +1,5 @@
 // The rules in docs/guide/rules.md are valid rules.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -13,7 +14,7 @@ const examples = [...page.matchAll(/^```json\n(.*?)^```/gms)].map(([, text = '']
 
 test('each example is a valid configuration, with valid jq filters', async () => {
   expect(examples).toHaveLength(3);
-  const jq = createJqThreads();
+  const jq = createJqThreads({ topics });
   onTestFinished(jq.close);
   for (const text of examples) {
     const file = {
@@ -30,5 +31,6 @@ test('each example is a valid configuration, with valid jq filters', async () =>
 
 test('every placeholder for a message is documented, and every topic it names exists', () => {
   for (const name of placeholders) expect(page).toContain(`\`{${name}}\``);
-  for (const [, topic = ''] of page.matchAll(/`(workflow\.rule\.\w+)`/g)) expect(topics).toContain(topic);
+  for (const [, topic = ''] of page.matchAll(/`(workflow\.rule\.\w+)`/g))
+    expect(topics.names).toContain(topic);
 });

@@ -3,7 +3,7 @@ import { matchesFilter } from '../../kernel/log/event-filter.ts';
 import type { EventLine } from '../../kernel/log/event-line.ts';
 import { emptyBoard, foldLine } from '../board.ts';
 import { isHelperTopic } from '../helper-topics.ts';
-import { detailSchemaFor } from '../topics.ts';
+import { topics } from '../topics.ts';
 import { Rule } from './config.ts';
 import {
   commandEnvironment,
@@ -66,7 +66,7 @@ describe('the line for a firing', () => {
         run: 'note',
       },
     });
-    expect(detailSchemaFor('workflow.rule.fired').safeParse(fact.detail).success).toBe(true);
+    expect(topics.schemaOf('workflow.rule.fired').safeParse(fact.detail).success).toBe(true);
   });
 
   const fold = (more: object = {}) =>
@@ -89,7 +89,7 @@ describe('the line for a firing', () => {
     ]);
     const [, raised] = effects;
     const draft = raised?.kind === 'append' ? raised.draft : fact;
-    expect(detailSchemaFor('comms.attention').safeParse(draft.detail).success).toBe(true);
+    expect(topics.schemaOf('comms.attention').safeParse(draft.detail).success).toBe(true);
   });
 
   test('counts only from the daemon, and no one else can report it', () => {

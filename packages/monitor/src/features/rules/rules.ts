@@ -1,11 +1,12 @@
 // The state of rules in the log: since which line each is on, how often and when it last fired, and up to which line
 // rules were evaluated. A fold of the lines `workflow.rule.*` only.
+
 import { canonicalJson } from '@svc/lib/canonical-json';
 import { nearest } from '@svc/lib/nearest';
 import type { Environment } from '../../kernel/config/resolved-value.ts';
 import { durationMs, type EventFilter, impossibleTopicIn } from '../../kernel/log/event-filter.ts';
 import type { EventDraft, EventLine } from '../../kernel/log/event-line.ts';
-import { suggestTopic, topicsMatching } from '../topics.ts';
+import { topics } from '../topics.ts';
 import type { Rule, RuleThen } from './config.ts';
 import { RuleFiredDetail, RuleScannedDetail, RuleSwitchedDetail } from './topics.ts';
 
@@ -118,17 +119,17 @@ export function problemsOfRule(rule: Rule, commands: ReadonlySet<string>): RuleP
   const wrong = (message: string, remedy: string): void => {
     problems.push({ message: `rule ${name}: ${message}`, remedy });
   };
-  const topics = topicsMatching(when.event);
-  if (topics.length === 0) {
-    const suggestion = suggestTopic(when.event);
+  const matching = topics.matching(when.event);
+  if (matching.length === 0) {
+    const suggestion = topics.suggest(when.event);
     wrong(
       `no event has the topic ${when.event}.`,
       suggestion === undefined ? SEE_TOPICS : `Did you mean ${suggestion}?`,
     );
-  } else if (topics.every(isRuleTopic)) {
+  } else if (matching.every(isRuleTopic)) {
     wrong(`rules do not fire on ${when.event}, which rules themselves cause.`, 'Choose another event.');
   }
-  const impossible = when.filter === undefined ? undefined : impossibleTopicIn(when.filter);
+  const impossible = when.filter === undefined ? undefined : impossibleTopicIn(topics, when.filter);
   if (impossible !== undefined)
     wrong(`its filter compares with the topic ${impossible}, which does not exist.`, SEE_TOPICS);
   if (then.run !== undefined && !commands.has(then.run)) {
@@ -183,7 +184,7 @@ export function isMadeByRules({
 /** The simple conditions of a rule; its jq filter is evaluated after them. */
 export function plainConditions({ when }: Pick<Rule, 'when'>): EventFilter {
   return {
-    topics: new Set(topicsMatching(when.event)),
+    topics: new Set(topics.matching(when.event)),
     ticket: when.ticket?.toUpperCase(),
     repo: when.repo,
   };

@@ -1,6 +1,7 @@
 // The detail of events about rules of the user.
 import { z } from 'zod';
 import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 import { FindingSeverity } from '../findings/findings.ts';
 
 /** `definition` is the configured rule as canonical JSON; it fires on events after this one. */
@@ -52,3 +53,7 @@ export const ruleTopics = {
   ...topicFamily('workflow.rule', ['command_started'], RuleCommandDetail),
   ...topicFamily('workflow.rule', ['command_ended'], RuleCommandEndedDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof ruleTopics> {}
+}

@@ -1,14 +1,15 @@
 // What a person can do with runs: check, start, pause, resume, cancel and retry.
+
 import type { SignalFile } from '@svc/contract/signal-file';
 import { type Append, appendAndWait, boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
 import { Failure } from '../../kernel/failure.ts';
 import type { ApiAnswer } from '../../kernel/http/api-route.ts';
 import type { Asked } from '../../kernel/http/route.ts';
 import { draft } from '../../kernel/log/event-line.ts';
+import type { DetailOf, Topic } from '../../kernel/log/topics.ts';
 import type { api } from '../api.ts';
 import type { Run } from '../board-types.ts';
 import { isUnmerged } from '../deploy/deploy-worker.ts';
-import type { DetailOf, Topic } from '../topics.ts';
 import { trackerName, trackerOf } from '../tracker/tracker-of.ts';
 import type { SignalStore } from '../workers/io/signal-store.ts';
 import { workerKey } from '../workers/reduce-worker.ts';

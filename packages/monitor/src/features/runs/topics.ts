@@ -1,6 +1,7 @@
 // The detail of events about runs and their waves.
 import { z } from 'zod';
 import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 
 const tickets = z.array(z.string()).optional();
 
@@ -29,3 +30,7 @@ export const runTopics = {
   ...topicFamily('orchestrator.run', ['started', 'paused', 'resumed', 'completed', 'canceled'], RunDetail),
   ...topicFamily('orchestrator.wave', ['started', 'completed', 'blocked'], WaveDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof runTopics> {}
+}

@@ -1,6 +1,7 @@
 // The detail of events about agents that people start.
 import { z } from 'zod';
 import { Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 import { AgentRequest } from '../agents/schemas.ts';
 import { hookAnswers, hookedAgents } from './hook-event.ts';
 import { sessionSources } from './hooks.ts';
@@ -38,3 +39,7 @@ export const sessionTopics = {
   ...topicFamily('session', sessionTopicNames, SessionDetail),
   ...topicFamily('session', ['answered'], SessionAnswerDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof sessionTopics> {}
+}

@@ -1,6 +1,7 @@
 // The detail of events about tasks without a ticket.
 import { z } from 'zod';
 import { Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 
 /** A task that a person described becomes a ticket, of the tracker or only here, and then a run. `task` is its key. */
 const TaskDetail = Detail.extend({ task: z.string() });
@@ -31,3 +32,7 @@ export const taskTopics = {
   ...topicFamily('workflow.task', ['started'], TaskStartedDetail),
   ...topicFamily('workflow.task', ['refused'], TaskRefusedDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof taskTopics> {}
+}

@@ -1,6 +1,7 @@
 // The detail of events about the team.
 import { z } from 'zod';
 import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 import { commandEnds, TeamCommand } from './command.ts';
 
 /** The machines of the team from this line on; none: this machine has left it. */
@@ -51,3 +52,7 @@ export const teamTopics = {
   ...topicFamily('team.command', ['ended'], TeamCommandEndDetail),
   ...topicFamily('team.command', ['closed'], Detail.extend(ofCommand)),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof teamTopics> {}
+}

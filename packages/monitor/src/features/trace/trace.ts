@@ -1,15 +1,17 @@
 // The timeline of a ticket, built from its events: phases, waits, pull request, checks, reviews, merge, deployments,
 // verification; each with the events that prove it, on an axis that folds idle nights.
+
 import { WorkerStatus } from '@svc/contract/signal-file';
 import type { LineOf } from '../../kernel/board/fold-context.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
-import { detailOf, isIn, typedLine } from '../../kernel/log/typed-line.ts';
+import type { Topic } from '../../kernel/log/topics.ts';
+import { isIn } from '../../kernel/log/typed-line.ts';
 import { isOlder, pullRequestKey, short } from '../board-entities.ts';
 import type { FoldedLine } from '../board-types.ts';
 import { checkSuiteActions } from '../codehost/topics.ts';
 import { isEnded } from '../deploy/deploy-worker.ts';
 import { isPassing } from '../pull-requests/pull-request-verdict.ts';
-import type { Topic } from '../topics.ts';
+import { detailOf, typedLine } from '../topics.ts';
 import type { Trace } from '../workers/api.ts';
 import { foldIdle } from './trace-axis.ts';
 import { createSpanList, momentOf, type SpanList, type TraceState } from './trace-span.ts';

@@ -1,10 +1,11 @@
 // The payloads are the code host's published examples (@octokit/webhooks-examples; none of them closes an issue). `sub_issues` and
 // `issue_dependencies` are not among them: their fields are those of its published schema.
+
 import { publishedExamples } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { resolveConfig } from '../../kernel/config/resolve.ts';
-import { typedLine } from '../../kernel/log/typed-line.ts';
 import { codehostEventType, mapCodehost } from '../codehost/map-codehost.ts';
+import { typedLine } from '../topics.ts';
 import type { GithubTracker } from './tracker-of.ts';
 
 const { stateMap } = resolveConfig([], {}).usable.svc.tracker;

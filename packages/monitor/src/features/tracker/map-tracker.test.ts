@@ -2,6 +2,7 @@ import { trackerExamples, trackerExamplesBesideTheTable, trackerExamplesOfManyCh
 import { describe, expect, test } from 'vitest';
 import { type EventFields, parseEventDraft } from '../../kernel/log/event-line.ts';
 import type { DeliveryMeta } from '../feeds/delivery.ts';
+import { topics } from '../topics.ts';
 import { mapTracker } from './map-tracker.ts';
 
 const meta: DeliveryMeta = { deliveryId: 'delivery-1', via: 'live' };
@@ -9,7 +10,7 @@ const meta: DeliveryMeta = { deliveryId: 'delivery-1', via: 'live' };
 function mapped(payload: unknown): EventFields {
   const mapping = mapTracker(payload, meta);
   if (!mapping.ok) throw new Error(mapping.problem);
-  expect(parseEventDraft(mapping.draft)).toEqual({ ok: true, draft: mapping.draft });
+  expect(parseEventDraft(topics, mapping.draft)).toEqual({ ok: true, draft: mapping.draft });
   return mapping.draft;
 }
 const payloadOf = (name: string) => trackerExamples().find((example) => example.name === name)?.payload ?? {};

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type EventDraft, parseEventDraft } from '../../kernel/log/event-line.ts';
 import type { Handlers } from '../../kernel/outbox/attempt.ts';
+import { topics } from '../topics.ts';
 import {
   type MoveTicketEffect,
   moveTicketHandler,
@@ -65,7 +66,7 @@ test('a move is written into the log, once by its delivery', async () => {
       detail: { from: 'Backlog', to: 'Done', stateId: 'id-1', phase: 'done' },
     },
   ]);
-  expect(parseEventDraft(appended[0]).ok).toBe(true);
+  expect(parseEventDraft(topics, appended[0]).ok).toBe(true);
 });
 
 test('a move that changed nothing is reported as such, and not logged', async () => {

@@ -5,6 +5,7 @@ import { createHttpServer } from '../../kernel/http/server.ts';
 import { allowEveryone } from '../../kernel/http/testing/allow-everyone.ts';
 import { type EventDraft, parseEventDraft } from '../../kernel/log/event-line.ts';
 import { emptyBoard } from '../board.ts';
+import { topics } from '../topics.ts';
 import { type MoveEnding, type TicketMove, TicketNotMoved } from './io/move-ticket.ts';
 import { trackerRoutes } from './routes.ts';
 
@@ -78,7 +79,7 @@ test('the event goes into the log, and the response has the outcome of its effec
       detail: { to: 'inReview', skill: 'create-pr' },
     },
   ]);
-  expect(parseEventDraft(reported[0]).ok).toBe(true);
+  expect(parseEventDraft(topics, reported[0]).ok).toBe(true);
   expect(asked).toEqual([['41:move-ticket:ABC-12', 15_000]]);
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseEventDraft } from '../../kernel/log/event-line.ts';
+import { topics } from '../topics.ts';
 import type { TrackerIssue } from './api-answer.ts';
 import { pollDifference } from './polled-issue.ts';
 
@@ -67,7 +68,7 @@ describe('the topic of a difference', () => {
 
 test('the draft is valid, and the same poll has the same delivery id', () => {
   const draft = pollDifference(issue, undefined, since);
-  expect(parseEventDraft(draft)).toMatchObject({ ok: true });
+  expect(parseEventDraft(topics, draft)).toMatchObject({ ok: true });
   expect(draft).toMatchObject({
     source: 'tracker.poll',
     via: 'poll',

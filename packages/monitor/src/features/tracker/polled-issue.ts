@@ -1,10 +1,11 @@
 // What a poll of the tracker finds that no delivery has reported: the current issue, compared with the newest line
 // about it. The delivery id is made from the issue and its time, so polling again adds nothing.
+
 import { knownDetail } from '@svc/contract/payload-fields';
 import type { EventDraft, EventLine } from '../../kernel/log/event-line.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
-import { detailOf } from '../../kernel/log/typed-line.ts';
-import type { Topic } from '../topics.ts';
+import type { Topic } from '../../kernel/log/topics.ts';
+import { detailOf } from '../topics.ts';
 import type { TrackerIssue } from './api-answer.ts';
 import { issueActions, type TicketDetail, type TicketState, type TrackerPerson } from './topics.ts';
 

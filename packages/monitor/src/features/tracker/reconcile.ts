@@ -1,8 +1,9 @@
 // Asks the tracker what changed since the last time, and logs what no delivery has reported. One query, from the time
 // of the newest change seen; after a start, that time comes from the log.
+
 import type { EventLine } from '../../kernel/log/event-line.ts';
 import type { EventLog } from '../../kernel/log/event-log.ts';
-import { topicsMatching } from '../topics.ts';
+import { topics } from '../topics.ts';
 import type { Tracker } from './io/tracker.ts';
 import { type PolledIssue, pollDifference } from './polled-issue.ts';
 
@@ -11,7 +12,7 @@ const FIRST_POLL_MS = 3_600_000;
 const FARTHEST_LOOK_MS = 7 * 86_400_000;
 const LINES_READ = 20;
 
-const ticketTopics: ReadonlySet<string> = new Set(topicsMatching('tracker.issue.*'));
+const ticketTopics: ReadonlySet<string> = new Set(topics.matching('tracker.issue.*'));
 
 export type TrackerReconciler = {
   /** How many issues changed, and how many of those changes were new. */

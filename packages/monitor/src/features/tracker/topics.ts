@@ -2,6 +2,7 @@
 // All fields are optional: a missing field in a payload must never lose the event.
 import { z } from 'zod';
 import { Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 import { TicketDigest, ticketParts } from './ticket-change.ts';
 
 const amount = z.number().optional();
@@ -135,6 +136,10 @@ export const trackerTopics = {
   ...topicFamily('workflow.ticket', ['dispatched'], TicketDispatchedDetail),
   ...topicFamily('workflow.ticket', ['dispatch_refused'], TicketRefusedDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof trackerTopics> {}
+}
 
 export type PreviousValue = z.infer<typeof PreviousValue>;
 export type TrackerDetail = z.infer<typeof TrackerDetail>;

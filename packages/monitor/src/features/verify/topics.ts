@@ -1,6 +1,7 @@
 // The detail of events about the verification of merges.
 import { z } from 'zod';
 import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 import { verifierVerdicts } from '../agents/schemas.ts';
 
 const VerificationDetail = Detail.extend({
@@ -30,3 +31,7 @@ export const verifyTopics = {
   ...topicFamily('orchestrator.verification', ['started', 'passed', 'failed'], VerificationDetail),
   ...topicFamily('orchestrator.verification', ['remediation_filed'], RemediationDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof verifyTopics> {}
+}

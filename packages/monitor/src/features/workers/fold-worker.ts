@@ -1,7 +1,9 @@
 // Events of workers and runs.
+
 import type { WorkerStatus } from '@svc/contract/signal-file';
 import { ask, type Fold, type FoldContext, type LineOf, on } from '../../kernel/board/fold-context.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
+import type { Topic } from '../../kernel/log/topics.ts';
 import { isIn } from '../../kernel/log/typed-line.ts';
 import { putWorker, short, textsIn, timeOf, withEntry } from '../board-entities.ts';
 import type { Run, Worker } from '../board-types.ts';
@@ -13,7 +15,6 @@ import { isSamePolicy } from '../deploy/policy.ts';
 import { withKnownReactions } from '../reactions/fold-reactions.ts';
 import type { Blockers, RunPlan } from '../runs/plan.ts';
 import { moveTicket } from '../tasks/fold-tasks.ts';
-import type { Topic } from '../topics.ts';
 import { currentWorkerOf, isGivenUp } from './current-worker.ts';
 import { claimedStatus, reduceWorker, type WorkerTopic, workerKey } from './reduce-worker.ts';
 import { resolve, withOwnAttention } from './worker-attention.ts';

@@ -4,6 +4,7 @@ import type { WorkerStatus } from '@svc/contract/signal-file';
 import { type ProcessStart, type ReadProcessStarts, system } from '@svc/lib/system';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type EventFields, parseEventDraft } from '../../kernel/log/event-line.ts';
+import { topics } from '../topics.ts';
 import { createLiveness, type WatchedWorker } from './liveness.ts';
 import { sampleSignal } from './testing/sample-signal.ts';
 
@@ -52,7 +53,7 @@ function setUp(
     everyMs: 60_000,
     confirmMs: CONFIRM_MS,
     async append(draft) {
-      const parsed = parseEventDraft(draft);
+      const parsed = parseEventDraft(topics, draft);
       if (!parsed.ok) throw new Error(parsed.problem);
       const seq = lines.push(draft);
       if (state.folds) {
@@ -63,7 +64,7 @@ function setUp(
     },
   });
   onTestFinished(() => liveness.stop());
-  const topics = () => lines.map(({ event }) => event.replace('orchestrator.worker.', ''));
+  const reported = () => lines.map(({ event }) => event.replace('orchestrator.worker.', ''));
   /** A check that started earlier may still be running; the second one is new. */
   const check = async () => {
     await liveness.check();
@@ -74,19 +75,19 @@ function setUp(
     vi.advanceTimersByTime(CONFIRM_MS);
     await check();
   };
-  return { worker, state, lines, topics, check, settle, onProblem };
+  return { worker, state, lines, reported, check, settle, onProblem };
 }
 
 test('a real process: alive is not reported, its end is reported once, its return too', async () => {
   const first = await child();
-  const { worker, lines, topics, settle } = setUp(first.pid, new Date(first.startedAt).toISOString());
+  const { worker, lines, reported, settle } = setUp(first.pid, new Date(first.startedAt).toISOString());
   await settle();
-  expect(topics()).toEqual([]);
+  expect(reported()).toEqual([]);
   first.kill('SIGKILL');
   await once(first, 'exit');
   await settle();
   await settle();
-  expect(topics()).toEqual(['died']);
+  expect(reported()).toEqual(['died']);
   expect(lines[0]).toMatchObject({
     source: 'orchestrator',
     scope: { orchestrator: 'orch-1', ticket: 'ENG-1', repo: 'acme/web' },
@@ -96,14 +97,14 @@ test('a real process: alive is not reported, its end is reported once, its retur
   worker.signal = sampleSignal({ pid: second.pid, pidStartedAt: second.startedAt });
   await settle();
   await settle();
-  expect(topics()).toEqual(['died', 'revived']);
+  expect(reported()).toEqual(['died', 'revived']);
 });
 
 test('a reused pid is not the worker', async () => {
   const other = await child();
-  const { lines, topics, settle } = setUp(other.pid, new Date(other.startedAt - 60_000).toISOString());
+  const { lines, reported, settle } = setUp(other.pid, new Date(other.startedAt - 60_000).toISOString());
   await settle();
-  expect(topics()).toEqual(['died']);
+  expect(reported()).toEqual(['died']);
   expect(lines[0]?.detail['reason']).toBe(`pid ${other.pid} is another process now`);
 });
 
@@ -114,32 +115,32 @@ test.each([
   'a pid that is reused later, with %s in the file, is distinguished from the one that was seen',
   async (_name, at) => {
     const start: ProcessStart & { state: 'running' } = { state: 'running', startedAt: 1e12, mark: '1' };
-    const { topics, settle } = setUp(5, at, async () => new Map([[5, { ...start }]]));
+    const { reported, settle } = setUp(5, at, async () => new Map([[5, { ...start }]]));
     await settle();
-    expect(topics()).toEqual([]);
+    expect(reported()).toEqual([]);
     // The clock was set: another time, the same process.
     start.startedAt += 3_600_000;
     await settle();
-    expect(topics()).toEqual([]);
+    expect(reported()).toEqual([]);
     start.mark = '2';
     await settle();
-    expect(topics()).toEqual(['died']);
+    expect(reported()).toEqual(['died']);
   },
 );
 
 test('a log that folds late gets no event twice', async () => {
   const found: { start: ProcessStart } = { start: { state: 'gone' } };
-  const { worker, state, topics, settle } = setUp(5, null, async () => new Map([[5, found.start]]));
+  const { worker, state, reported, settle } = setUp(5, null, async () => new Map([[5, found.start]]));
   state.folds = false;
   await settle();
   await settle();
-  expect(topics()).toEqual(['died']);
+  expect(reported()).toEqual(['died']);
   found.start = { state: 'running', startedAt: 0, mark: 'x' };
   await settle();
   worker.process = { state: 'dead' };
   worker.lastSeq = 1;
   await settle();
-  expect(topics()).toEqual(['died', 'revived']);
+  expect(reported()).toEqual(['died', 'revived']);
 });
 
 test.each([
@@ -151,18 +152,18 @@ test.each([
   'stalled',
   'canceled',
 ] as WorkerStatus[])('a worker that is %s may end', async (status) => {
-  const { worker, topics, settle } = setUp(5, null, async () => new Map([[5, { state: 'gone' }]]));
+  const { worker, reported, settle } = setUp(5, null, async () => new Map([[5, { state: 'gone' }]]));
   worker.status = status;
   await settle();
-  expect(topics()).toEqual([]);
+  expect(reported()).toEqual([]);
 });
 
 test('the final update of a worker that ends well may arrive a little later than its end', async () => {
-  const { worker, topics, check, settle } = setUp(5, null, async () => new Map([[5, { state: 'gone' }]]));
+  const { worker, reported, check, settle } = setUp(5, null, async () => new Map([[5, { state: 'gone' }]]));
   await check();
   worker.status = 'done';
   await settle();
-  expect(topics()).toEqual([]);
+  expect(reported()).toEqual([]);
 });
 
 test('no pid, a removed file, an unknown process, a failing check: nothing is reported', async () => {
@@ -175,15 +176,15 @@ test('no pid, a removed file, an unknown process, a failing check: nothing is re
   await unknown.settle();
   const failing = setUp(5, null, () => Promise.reject(new Error('no ps')));
   await failing.settle();
-  expect([without, removed, unknown, failing].map(({ topics }) => topics())).toEqual([[], [], [], []]);
+  expect([without, removed, unknown, failing].map(({ reported }) => reported())).toEqual([[], [], [], []]);
   expect(failing.onProblem).toHaveBeenCalledWith(new Error('no ps'));
 });
 
 test.each([0, 1, -1, -process.pid])(
   'process %i is neither alive nor dead: nothing is reported',
   async (pid) => {
-    const { topics, settle, onProblem } = setUp(pid, null);
+    const { reported, settle, onProblem } = setUp(pid, null);
     await settle();
-    expect([topics(), onProblem.mock.calls]).toEqual([[], []]);
+    expect([reported(), onProblem.mock.calls]).toEqual([[], []]);
   },
 );

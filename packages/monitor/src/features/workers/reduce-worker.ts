@@ -1,5 +1,6 @@
 // A worker after one more of its events: the content of the signal file and the state of its process. Whether the status
 // in the file is accepted is decided by the deploy lifecycle.
+
 import { type Fields, integerAt, objectAt, textAt } from '@svc/contract/payload-fields';
 import {
   repoOfSignal,
@@ -10,12 +11,12 @@ import {
 import { isAgentsWork, workerStatuses } from '@svc/contract/worker-statuses';
 import type { LineOf } from '../../kernel/board/fold-context.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
+import type { Topic } from '../../kernel/log/topics.ts';
 import { nothingSpent } from '../agents/cost.ts';
 import { neverWaited } from '../agents/waits.ts';
 import { short, timeOf } from '../board-entities.ts';
 import type { Worker } from '../board-types.ts';
 import { defaultDeployPolicy } from '../deploy/policy.ts';
-import type { Topic } from '../topics.ts';
 import { noReactions } from './reaction-causes.ts';
 
 export type WorkerTopic = Extract<Topic, `orchestrator.${'worker' | 'verification'}.${string}`>;

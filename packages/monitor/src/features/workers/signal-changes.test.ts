@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cutToFit } from '../../kernel/log/cut-to-fit.ts';
 import { type EventFields, parseEventDraft } from '../../kernel/log/event-line.ts';
+import { topics } from '../topics.ts';
 import {
   type SignalContext,
   signalChanges,
@@ -198,7 +199,7 @@ test('any signal file gives at most one line, a valid event that needs no cuttin
       expect(lines.length).toBeLessThanOrEqual(1);
       const [line] = lines;
       if (line === undefined) return;
-      expect(parseEventDraft(JSON.parse(JSON.stringify(line)))).toMatchObject({ ok: true });
+      expect(parseEventDraft(topics, JSON.parse(JSON.stringify(line)))).toMatchObject({ ok: true });
       expect(cutToFit(line)).toBe(line);
       expect(signalChanges(line.detail['signal'] as SignalFile, now, context)).toEqual([]);
     }),
@@ -214,7 +215,7 @@ test('lines for a lost file and a lost process have the known scope', () => {
     signalRemoved(worker, known),
     workerDied(worker, { pid: 5, reason: 'r' }, known),
   ];
-  for (const draft of drafts) expect(parseEventDraft(draft).ok).toBe(true);
+  for (const draft of drafts) expect(parseEventDraft(topics, draft).ok).toBe(true);
   expect(drafts.map(({ scope }) => scope.repo)).toEqual([undefined, 'acme/web', 'acme/web']);
   expect(String(drafts[0]?.detail['problem']).length).toBeLessThanOrEqual(500);
 });

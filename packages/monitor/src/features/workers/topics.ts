@@ -3,6 +3,7 @@
 import { WorkerPhase, WorkerStatus } from '@svc/contract/signal-file';
 import { z } from 'zod';
 import { count, Detail, text, time, topicFamily } from '../../kernel/log/topic-family.ts';
+import type { DetailsIn } from '../../kernel/log/topics.ts';
 import { recallCauses } from './reaction-causes.ts';
 
 /** `signal` is the signal file after the change, so a reducer never has to read a file. `hash` identifies its content. */
@@ -51,3 +52,7 @@ export const workerTopics = {
   ...topicFamily('orchestrator.worker', ['recalled'], WorkerRecallDetail),
   ...topicFamily('monitor.claim', ['unseen'], ClaimUnseenDetail),
 };
+
+declare module '../../kernel/log/topics.ts' {
+  interface TopicDetails extends DetailsIn<typeof workerTopics> {}
+}

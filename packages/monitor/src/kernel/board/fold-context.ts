@@ -1,6 +1,7 @@
 // One step of the fold: the line, the board that it changes, and the effects that it requests.
+
 import type { Board, FoldedLine } from '../../features/board-types.ts';
-import type { Topic } from '../../features/topics.ts';
+import type { Topic } from '../log/topics.ts';
 import type { TypedLine } from '../log/typed-line.ts';
 import type { Effect } from '../outbox/effect.ts';
 

@@ -5,6 +5,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Failure } from '../failure.ts';
 import { ensurePrivateFile, narrow } from './private-file.ts';
 
+const BUSY = 5;
 const DISK_ERROR = 10;
 const CORRUPT = 11;
 const NOT_OPENED = 14;
@@ -130,6 +131,11 @@ export function isDamage(error: unknown): boolean {
 /** No permission, or what is no file: a folder, a link to nothing. */
 export function isNotOpened(error: unknown): boolean {
   return resultOf(error) === NOT_OPENED;
+}
+
+/** Another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return resultOf(error) === BUSY;
 }
 
 /** SQLite's result code; 0 for another error. */

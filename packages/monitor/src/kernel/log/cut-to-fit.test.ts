@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { topics } from '../../features/topics.ts';
 import { cutToFit } from './cut-to-fit.ts';
 import { type EventLine, MAX_EVENT_LINE_BYTES, parseEventLine } from './event-line.ts';
 
@@ -83,7 +84,7 @@ describe('a detail that cannot be made to fit is dropped as a whole', () => {
   ])('%s', (_name, hostile) => {
     const cut = cutToFit(hostile);
     expect(cut).toEqual({ ...hostile, detail: { cut: ['detail'] } });
-    expect(parseEventLine(cut).ok).toBe(true);
+    expect(parseEventLine(topics, cut).ok).toBe(true);
   });
 
   test('with the largest hostile texts everywhere else', () => {
@@ -108,11 +109,11 @@ describe('a detail that cannot be made to fit is dropped as a whole', () => {
         occurredAt: `2026-01-02T03:04:05.${'1'.repeat(70_000)}Z`,
       },
     );
-    expect(parseEventLine(hostile).ok).toBe(true);
+    expect(parseEventLine(topics, hostile).ok).toBe(true);
     for (const maxBytes of [4096, 8192, MAX_EVENT_LINE_BYTES]) {
       const cut = cutToFit(hostile, maxBytes);
       expect(bytesOf(cut)).toBeLessThanOrEqual(maxBytes);
-      expect(parseEventLine(cut)).toEqual({ ok: true, line: cut });
+      expect(parseEventLine(topics, cut)).toEqual({ ok: true, line: cut });
       expect(cut.detail['cut']).toContain('detail');
     }
   });
@@ -140,7 +141,7 @@ test('any line fits afterwards, still parses, and is changed only if necessary',
         const before = { ...line, scope: itsScope, deliveryId, detail: { extra } };
         const after = cutToFit(before, maxBytes);
         expect(bytesOf(after)).toBeLessThanOrEqual(maxBytes);
-        expect(parseEventLine(after).ok).toBe(true);
+        expect(parseEventLine(topics, after).ok).toBe(true);
         expect(after === before).toBe(bytesOf(before) <= maxBytes);
         expect(cutToFit(after, maxBytes)).toBe(after);
       },

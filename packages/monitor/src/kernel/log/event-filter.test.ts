@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { topics } from '../../features/topics.ts';
 import { durationMs, impossibleTopicIn, matchesFilter, parseSince, topicsOfGlob } from './event-filter.ts';
 
 const line = { event: 'codehost.pr.merged', scope: { ticket: 'ABC-1', repo: 'Acme/web', pr: 7 } };
@@ -18,11 +19,11 @@ test.each([
 
 describe('topics that do not exist are refused', () => {
   test('a glob, with the likely topic', () => {
-    expect(topicsOfGlob('codehost.pr.megred')).toEqual({
+    expect(topicsOfGlob(topics, 'codehost.pr.megred')).toEqual({
       ok: false,
       message: 'No event can have the topic codehost.pr.megred. Did you mean codehost.pr.merged?',
     });
-    const found = topicsOfGlob('codehost.deployment*');
+    const found = topicsOfGlob(topics, 'codehost.deployment*');
     expect(found.ok && found.topics.has('codehost.deployment_status.success')).toBe(true);
   });
 
@@ -33,7 +34,7 @@ describe('topics that do not exist are refused', () => {
     ['(.event|startswith("trakcer."))', 'trakcer.*'],
     ['.scope.ticket == "no.topic"', undefined],
   ])('in jq: %s', (jq, impossible) => {
-    expect(impossibleTopicIn(jq)).toBe(impossible);
+    expect(impossibleTopicIn(topics, jq)).toBe(impossible);
   });
 });
 

@@ -1,7 +1,7 @@
 // Which lines a client asks for: plain conditions that need no filter language. A condition that no line can ever meet
 // is refused, because waiting for it would never end.
-import { suggestTopic, type Topic, topicsMatching } from '../../features/topics.ts';
 import type { EventLine } from './event-line.ts';
+import type { Topic, TopicTable } from './topics.ts';
 
 export type EventFilter = {
   /** The line has one of these topics. */
@@ -19,10 +19,10 @@ export type EventFilter = {
 export type TopicAnswer = { ok: true; topics: ReadonlySet<Topic> } | { ok: false; message: string };
 
 /** The topics that a glob matches, or an error if it matches none. */
-export function topicsOfGlob(glob: string): TopicAnswer {
-  const topics = topicsMatching(glob);
-  if (topics.length > 0) return { ok: true, topics: new Set(topics) };
-  const suggestion = suggestTopic(glob);
+export function topicsOfGlob(topics: TopicTable, glob: string): TopicAnswer {
+  const matching = topics.matching(glob);
+  if (matching.length > 0) return { ok: true, topics: new Set(matching) };
+  const suggestion = topics.suggest(glob);
   const hint = suggestion === undefined ? 'See the topics: svc events topics' : `Did you mean ${suggestion}?`;
   return { ok: false, message: `No event can have the topic ${glob}. ${hint}` };
 }
@@ -44,12 +44,12 @@ export function matchesFilter(
 }
 
 /** The first topic literal in a jq filter (`.event == "…"`, `.event | startswith("…")`) that does not exist. */
-export function impossibleTopicIn(jq: string): string | undefined {
+export function impossibleTopicIn({ matching }: TopicTable, jq: string): string | undefined {
   for (const [, literal = ''] of jq.matchAll(/\.event\s*==\s*"([^"\\]*)"/g)) {
-    if (topicsMatching(literal).length === 0) return literal;
+    if (matching(literal).length === 0) return literal;
   }
   for (const [, prefix = ''] of jq.matchAll(/\.event\s*\|\s*startswith\(\s*"([^"\\]*)"\s*\)/g)) {
-    if (topicsMatching(`${prefix}*`).length === 0) return `${prefix}*`;
+    if (matching(`${prefix}*`).length === 0) return `${prefix}*`;
   }
   return undefined;
 }

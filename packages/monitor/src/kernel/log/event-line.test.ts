@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { topics } from '../../features/topics.ts';
 import { type EventLine, parseEventDraft, parseEventLine } from './event-line.ts';
 
 const line: EventLine = {
@@ -15,12 +16,12 @@ const line: EventLine = {
 };
 
 test('a line of a known topic with its detail parses to itself', () => {
-  expect(parseEventLine(line)).toEqual({ ok: true, line });
+  expect(parseEventLine(topics, line)).toEqual({ ok: true, line });
 });
 
 test('unknown fields in the detail are kept', () => {
   const newer = { ...line, detail: { ...line.detail, addedLater: [1] } };
-  expect(parseEventLine(newer)).toEqual({ ok: true, line: newer });
+  expect(parseEventLine(topics, newer)).toEqual({ ok: true, line: newer });
 });
 
 test.each([
@@ -38,16 +39,16 @@ test.each([
   [null, 'expected a JSON object'],
   [[], 'expected a JSON object'],
 ])('a problem is named, case %#', (value, problem) => {
-  expect(parseEventLine(value)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
+  expect(parseEventLine(topics, value)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
 });
 
 test('a line whose whole detail was cut still parses', () => {
-  expect(parseEventLine({ ...line, detail: { cut: ['detail'] } }).ok).toBe(true);
+  expect(parseEventLine(topics, { ...line, detail: { cut: ['detail'] } }).ok).toBe(true);
 });
 
 test('a draft has no position yet', () => {
   const { seq: _seq, ts: _ts, id: _id, host: _host, schemaVersion: _version, ...draft } = line;
-  expect(parseEventDraft(draft)).toEqual({ ok: true, draft });
-  expect(parseEventLine(draft).ok).toBe(false);
-  expect(parseEventDraft({ ...draft, detail: { to: 1 } }).ok).toBe(false);
+  expect(parseEventDraft(topics, draft)).toEqual({ ok: true, draft });
+  expect(parseEventLine(topics, draft).ok).toBe(false);
+  expect(parseEventDraft(topics, { ...draft, detail: { to: 1 } }).ok).toBe(false);
 });

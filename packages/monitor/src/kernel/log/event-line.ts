@@ -2,14 +2,7 @@
 // The daemon is the only writer; `seq` is the cursor of every reader.
 import { ownMessages, problemIn } from '@svc/contract/expected';
 import { z } from 'zod';
-import {
-  type DetailOf,
-  detailSchemaFor,
-  isTopic,
-  suggestTopic,
-  type Topic,
-  topics,
-} from '../../features/topics.ts';
+import type { DetailOf, Topic, TopicTable } from './topics.ts';
 
 const EVENT_SCHEMA_VERSION = 1;
 export const MAX_EVENT_LINE_BYTES = 64 * 1024;
@@ -126,29 +119,29 @@ type ParsedLine = { ok: true; line: EventLine } | { ok: false; problem: string }
 type ParsedDraft = { ok: true; draft: EventDraft } | { ok: false; problem: string };
 
 /** Unknown fields in the detail are kept: a newer version may have written them. */
-export function parseEventLine(value: unknown): ParsedLine {
+export function parseEventLine(topics: TopicTable, value: unknown): ParsedLine {
   const base = EventLine.safeParse(value, ownMessages);
   if (!base.success) return { ok: false, problem: problemIn(EventLine, base.error) };
-  const problem = detailProblem(base.data);
+  const problem = detailProblem(topics, base.data);
   return problem === undefined ? { ok: true, line: base.data } : { ok: false, problem };
 }
 
 /** The same for a draft that a producer appends. */
-export function parseEventDraft(value: unknown): ParsedDraft {
+export function parseEventDraft(topics: TopicTable, value: unknown): ParsedDraft {
   const base = EventFields.safeParse(value, ownMessages);
   if (!base.success) return { ok: false, problem: problemIn(EventFields, base.error) };
-  if (isDraft(base.data)) return { ok: true, draft: base.data };
-  return { ok: false, problem: detailProblem(base.data) ?? 'not an event' };
+  if (isDraft(topics, base.data)) return { ok: true, draft: base.data };
+  return { ok: false, problem: detailProblem(topics, base.data) ?? 'not an event' };
 }
 
-function isDraft(fields: EventFields): fields is EventDraft {
-  return detailProblem(fields) === undefined;
+function isDraft(topics: TopicTable, fields: EventFields): fields is EventDraft {
+  return detailProblem(topics, fields) === undefined;
 }
 
-function detailProblem(event: EventFields): string | undefined {
-  if (!isTopic(event.event)) return unknownTopic(event.event);
+function detailProblem(topics: TopicTable, event: EventFields): string | undefined {
+  if (!topics.has(event.event)) return unknownTopic(topics, event.event);
   if (wasCutWhole(event.detail)) return undefined;
-  const schema = detailSchemaFor(event.event) as z.ZodType;
+  const schema = topics.schemaOf(event.event);
   const detail = schema.safeParse(event.detail, ownMessages);
   return detail.success ? undefined : `detail.${problemIn(schema, detail.error)}`;
 }
@@ -157,8 +150,8 @@ function wasCutWhole(detail: EventFields['detail']): boolean {
   return Array.isArray(detail['cut']) && detail['cut'][0] === 'detail';
 }
 
-function unknownTopic(text: string): string {
-  const suggestion = suggestTopic(text);
+function unknownTopic(topics: TopicTable, text: string): string {
+  const suggestion = topics.suggest(text);
   const hint = suggestion === undefined ? '' : `; did you mean ${suggestion}?`;
   return `event: ${JSON.stringify(text.slice(0, 100))} is not a topic${hint}`;
 }
@@ -166,8 +159,8 @@ function unknownTopic(text: string): string {
 // The event line as one schema with a variant per topic family: the source of the JSON Schema.
 // Readers use parseEventLine, which is faster.
 
-export function eventLineByTopic(): z.ZodType {
-  const families = Map.groupBy(topics, (topic) => detailSchemaFor(topic) as z.ZodType);
+export function eventLineByTopic({ names: topics, schemaOf }: TopicTable): z.ZodType {
+  const families = Map.groupBy(topics, schemaOf);
   const variants = [...families].map(([detail, names]) => EventLine.extend({ event: z.enum(names), detail }));
   return z.union(variants);
 }

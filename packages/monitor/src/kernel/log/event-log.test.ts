@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { topicsMatching } from '../../features/topics.ts';
+import { topics } from '../../features/topics.ts';
 import { matchesFilter } from './event-filter.ts';
 import type { EventDraft, EventLine } from './event-line.ts';
 import type { EventLog } from './event-log.ts';
@@ -11,7 +11,7 @@ import type { LineQuery } from './find-lines.ts';
 import { indexed } from './testing/indexed.ts';
 import { createTestClock, draft, openTestLog, readAllLines, START } from './testing/sample-log.ts';
 
-const topics = [
+const someTopics = [
   'codehost.push',
   'codehost.pr.opened',
   'codehost.pr.merged',
@@ -30,7 +30,7 @@ function sample(count: number): EventDraft[] {
     if (index % 2 === 0) scope.orchestrator = `run-${Math.floor(index / 1000)}`;
     if (index % 6 === 0) scope.deploymentId = index % 40;
     return draft({
-      event: topics[index % topics.length] ?? '',
+      event: someTopics[index % someTopics.length] ?? '',
       scope,
       deliveryId: `d-${index}`,
       relay: { channel: `c${index % 2}`, id: String(index) },
@@ -79,7 +79,7 @@ const query: fc.Arbitrary<LineQuery> = fc.record(
         [],
         ['tracker.*', 'codehost.push'],
       )
-      .map((globs) => new Set<string>(globs.flatMap(topicsMatching))),
+      .map((globs) => new Set<string>(globs.flatMap(topics.matching))),
     repo: fc.constantFrom('acme/shop', 'acme/rare', 'acme/none'),
     pr: fc.integer({ min: 0, max: 18 }),
     ticket: fc.integer({ min: 0, max: 24 }).map((n) => `ABC-${n}`),

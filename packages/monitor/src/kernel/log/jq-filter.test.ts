@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { topics } from '../../features/topics.ts';
 import { createJqFilter } from './jq-filter.ts';
 
 const lines = [
@@ -20,7 +21,7 @@ describe('a line matches when the filter returns anything but false and null', (
     ['repeat(false)', [false, false, false]],
     ['[.scope | to_entries[] | .key] | length > 1', [true, false, false]],
   ])('%s', async (text, wanted) => {
-    expect((await createJqFilter(text))(lines)).toEqual(wanted);
+    expect((await createJqFilter(topics, text))(lines)).toEqual(wanted);
   });
 });
 
@@ -33,5 +34,5 @@ test.each([
     'No event can have the topic codehost.pr.megred',
   ],
 ])('%s is refused at once', async (_, text, message) => {
-  await expect(createJqFilter(text)).rejects.toThrow(message);
+  await expect(createJqFilter(topics, text)).rejects.toThrow(message);
 });

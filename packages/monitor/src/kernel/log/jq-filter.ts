@@ -3,10 +3,12 @@ import { Failure } from '../failure.ts';
 import { impossibleTopicIn } from './event-filter.ts';
 import { createJqEngine, JqRefused, JqTooLarge, type LineFilter } from './jq-engine.ts';
 
+import type { TopicTable } from './topics.ts';
+
 export type { LineFilter };
 
-export async function createJqFilter(text: string): Promise<LineFilter> {
-  refuseImpossible(text);
+export async function createJqFilter(topics: TopicTable, text: string): Promise<LineFilter> {
+  refuseImpossible(topics, text);
   try {
     return await createJqEngine(text);
   } catch (error) {
@@ -15,8 +17,8 @@ export async function createJqFilter(text: string): Promise<LineFilter> {
 }
 
 /** Waiting for a topic that no event can have would never end. */
-export function refuseImpossible(text: string): void {
-  const impossible = impossibleTopicIn(text);
+export function refuseImpossible(topics: TopicTable, text: string): void {
+  const impossible = impossibleTopicIn(topics, text);
   if (impossible === undefined) return;
   throw new Failure(
     'usage',

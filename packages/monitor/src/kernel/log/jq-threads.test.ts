@@ -2,12 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { topics } from '../../features/topics.ts';
 import { createJqThreads } from './jq-threads.ts';
 
 const lines = ['{"event":"codehost.push","scope":{"pr":7}}', '{"event":"tracker.issue.created","scope":{}}'];
 
-function threads(options: Parameters<typeof createJqThreads>[0] = {}) {
-  const made = createJqThreads({ answerWithinMs: WAIT_MS, ...options });
+function threads(options: Partial<Parameters<typeof createJqThreads>[0]> = {}) {
+  const made = createJqThreads({ topics, answerWithinMs: WAIT_MS, ...options });
   onTestFinished(made.close);
   return made;
 }
@@ -106,7 +107,7 @@ test('an idle thread ends, and is started again', async () => {
 });
 
 test('closing ends what is running', async () => {
-  const { matches, close } = createJqThreads({ answerWithinMs: WAIT_MS });
+  const { matches, close } = createJqThreads({ topics, answerWithinMs: WAIT_MS });
   const endless = matches('def f: f; f', lines).catch((error: unknown) => error);
   await close();
   expect(await endless).toMatchObject({ code: 'busy' });

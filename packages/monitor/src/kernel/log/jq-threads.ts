@@ -8,6 +8,7 @@ import { asError } from '@svc/lib/errors';
 import { Failure } from '../failure.ts';
 import { refuseImpossible, unusable } from './jq-filter.ts';
 import type { JqAnswer, JqQuestion } from './jq-thread.ts';
+import type { TopicTable } from './topics.ts';
 
 export type JqThreads = {
   /** Whether each line matches. Rejects with a failure that explains what is wrong with the filter. */
@@ -33,15 +34,17 @@ const source = new URL(
 );
 
 export function createJqThreads({
+  topics,
   answerWithinMs = ANSWER_WITHIN_MS,
   idleMs = IDLE_MS,
   usedMs = processorMs,
 }: {
+  topics: TopicTable;
   answerWithinMs?: number;
   idleMs?: number;
   /** What the daemon has used of the processor, at least what the thread has used. */
   usedMs?: () => number;
-} = {}): JqThreads {
+}): JqThreads {
   const waiting: Waiting[] = [];
   let thread: Worker | undefined;
   let isWarm = false;
@@ -126,7 +129,7 @@ export function createJqThreads({
       return new Promise((resolve, reject) => {
         if (filter.length > LONGEST_FILTER)
           throw new Failure('usage', `filter: expected at most ${LONGEST_FILTER} characters.`);
-        refuseImpossible(filter);
+        refuseImpossible(topics, filter);
         if (waiting.length >= MOST_WAITING)
           throw new Failure('busy', 'Too many filters are running.', 'Try again in a moment.');
         count += 1;

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
+import { topics } from '../../features/topics.ts';
 import { drainSpool, leaveInSpool, watchSpool } from './spool.ts';
 import { createFaultyDisk } from './testing/faulty-disk.ts';
 import { draft, openTestLog, readAllLines, START } from './testing/sample-log.ts';
@@ -30,7 +31,7 @@ test('what was left while the daemon was down is in the log after the drain, in 
   expect(name).toBe('20261115T120000000Z-r0.json');
   expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   const log = openTestLog(root);
-  expect(await drainSpool(folder, log.appendOnce)).toEqual({ taken: 150, rejected: [], left: 0 });
+  expect(await drainSpool(topics, folder, log.appendOnce)).toEqual({ taken: 150, rejected: [], left: 0 });
   await log.close();
   const lines = readAllLines(join(root, 'events'));
   expect(lines.map(({ scope }) => scope.ticket)).toEqual(
@@ -47,7 +48,7 @@ test('a crash between the line and the removal of the file makes no second line'
   for (let round = 0; round < 3; round += 1) {
     await leaveInSpool(left);
     const log = openTestLog(root);
-    expect(await drainSpool(folder, log.appendOnce)).toMatchObject({ taken: 1 });
+    expect(await drainSpool(topics, folder, log.appendOnce)).toMatchObject({ taken: 1 });
     await log.close();
   }
   expect(readAllLines(join(root, 'events'))).toHaveLength(1);
@@ -62,10 +63,10 @@ test('what is not an event is set aside and reported', async () => {
   writeFileSync(join(folder, '.3.json.123.tmp'), '{');
   await leave(folder, 1);
   const log = openTestLog(root);
-  const drained = await drainSpool(folder, log.appendOnce);
+  const drained = await drainSpool(topics, folder, log.appendOnce);
   expect(drained).toMatchObject({ taken: 1, left: 0, rejected: [{ file: '1.json' }, { file: '2.json' }] });
   expect(readdirSync(join(folder, 'rejected')).toSorted()).toEqual(['1.json', '2.json']);
-  expect(await drainSpool(folder, log.appendOnce)).toEqual({ taken: 0, rejected: [], left: 0 });
+  expect(await drainSpool(topics, folder, log.appendOnce)).toEqual({ taken: 0, rejected: [], left: 0 });
   await log.close();
 });
 
@@ -76,9 +77,9 @@ test('files stay where they are while the log cannot be written', async () => {
   const disk = createFaultyDisk();
   const log = openTestLog(root, { disk });
   disk.faults = { write: 'ENOSPC' };
-  expect(await drainSpool(folder, log.appendOnce)).toEqual({ taken: 0, rejected: [], left: 3 });
+  expect(await drainSpool(topics, folder, log.appendOnce)).toEqual({ taken: 0, rejected: [], left: 3 });
   disk.faults = {};
-  expect(await drainSpool(folder, log.appendOnce)).toEqual({ taken: 3, rejected: [], left: 0 });
+  expect(await drainSpool(topics, folder, log.appendOnce)).toEqual({ taken: 3, rejected: [], left: 0 });
   await log.close();
 });
 
@@ -86,7 +87,7 @@ test('a running daemon takes what is left, from a folder that does not exist yet
   const root = temporaryFolder();
   const folder = join(root, 'spool');
   const log = openTestLog(root);
-  const watching = watchSpool({ folder, appendOnce: log.appendOnce, pollMs: 20 });
+  const watching = watchSpool({ topics, folder, appendOnce: log.appendOnce, pollMs: 20 });
   await leave(folder, 5);
   await expect.poll(() => log.lastSeq()).toBe(5);
   await leave(folder, 5, 5);

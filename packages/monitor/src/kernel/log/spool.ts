@@ -8,6 +8,7 @@ import { readdir, readText, reasonOf } from '@svc/lib/paths';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { type EventDraft, parseEventDraft } from './event-line.ts';
 import { LogNotWritable } from './log-entry.ts';
+import type { TopicTable } from './topics.ts';
 import { watchFolder } from './watch-folder.ts';
 
 /** Files taken at once: that many lines can share one commit. */
@@ -40,12 +41,16 @@ export async function leaveInSpool({
 }
 
 /** Takes all files. Stops when the log cannot take one now; the rest stays for the next time. */
-export async function drainSpool(folder: string, appendOnce: AppendOnce): Promise<Drained> {
+export async function drainSpool(
+  topics: TopicTable,
+  folder: string,
+  appendOnce: AppendOnce,
+): Promise<Drained> {
   const names = await listSpool(folder);
   const drained: Drained = { taken: 0, rejected: [], left: names.length };
   for (let from = 0; from < names.length; from += AT_ONCE) {
     const some = names.slice(from, from + AT_ONCE);
-    const drafts = await Promise.all(some.map((name) => readDraft(join(folder, name), name)));
+    const drafts = await Promise.all(some.map((name) => readDraft(topics, join(folder, name), name)));
     const results = await Promise.all(drafts.map((draft) => take(draft, appendOnce)));
     for (const [index, result] of results.entries()) {
       const name = some[index];
@@ -67,12 +72,14 @@ export async function drainSpool(folder: string, appendOnce: AppendOnce): Promis
 
 /** Drains immediately, and again whenever a helper leaves a file. */
 export function watchSpool({
+  topics,
   folder,
   appendOnce,
   onDrained,
   onFailure,
   pollMs,
 }: {
+  topics: TopicTable;
   folder: string;
   appendOnce: AppendOnce;
   /** Called when files were taken, rejected or left. */
@@ -86,7 +93,7 @@ export function watchSpool({
   async function run(): Promise<void> {
     for (;;) {
       try {
-        const drained = await drainSpool(folder, appendOnce);
+        const drained = await drainSpool(topics, folder, appendOnce);
         if (drained.taken + drained.rejected.length + drained.left > 0) onDrained?.(drained);
       } catch (error) {
         onFailure?.(error);
@@ -119,7 +126,11 @@ async function listSpool(folder: string): Promise<string[]> {
 
 type Problem = { problem: string };
 
-async function readDraft(path: string, name: string): Promise<EventDraft | Problem | 'gone' | 'not-now'> {
+async function readDraft(
+  topics: TopicTable,
+  path: string,
+  name: string,
+): Promise<EventDraft | Problem | 'gone' | 'not-now'> {
   let value: unknown;
   try {
     value = JSON.parse(await readText(path, { most: LARGEST_FILE, links: 'keep' }));
@@ -130,7 +141,7 @@ async function readDraft(path: string, name: string): Promise<EventDraft | Probl
     if (code === 'ENOENT') return 'gone';
     return code === 'ETIMEDOUT' ? 'not-now' : { problem: reasonOf(error) };
   }
-  const parsed = parseEventDraft(value);
+  const parsed = parseEventDraft(topics, value);
   if (!parsed.ok) return { problem: parsed.problem };
   return { ...parsed.draft, deliveryId: parsed.draft.deliveryId ?? `spool:${name}` };
 }

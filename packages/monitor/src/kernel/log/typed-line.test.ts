@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { detailSchemaFor, topics } from '../../features/topics.ts';
+import { detailOf, topics, typedLine } from '../../features/topics.ts';
 import { draft, type EventDraft } from './event-line.ts';
-import { detailOf, isIn, typedLine } from './typed-line.ts';
+import { isIn } from './typed-line.ts';
 
 describe('a producer', () => {
   test('writes only the detail of its topic', () => {
@@ -72,15 +72,15 @@ describe('a line read from disk', () => {
   });
 
   test('of any detail, exactly the valid parts are kept', () => {
-    const names = [...new Set(topics.flatMap((topic) => Object.keys(detailSchemaFor(topic).shape)))];
+    const names = [...new Set(topics.names.flatMap((topic) => Object.keys(topics.schemaOf(topic).shape)))];
     const value = fc.oneof(
       fc.jsonValue({ maxDepth: 2 }),
       fc.constantFrom('2026-01-01T00:00:00Z', 'high', 'done', 'a', ['a'], [1], {}, 0, 1, -1, 0.5, 2 ** 53),
     );
     const detail = fc.dictionary(fc.constantFrom(...names), value);
     fc.assert(
-      fc.property(fc.constantFrom(...topics), detail, (event, given) => {
-        const { shape }: { shape: Record<string, z.ZodType> } = detailSchemaFor(event);
+      fc.property(fc.constantFrom(...topics.names), detail, (event, given) => {
+        const { shape }: { shape: Record<string, z.ZodType> } = topics.schemaOf(event);
         const fits = (name: string, field: unknown) => shape[name]?.safeParse(field).success ?? true;
         const kept: Record<string, unknown> = { ...typedLine({ event, detail: given })?.detail };
         for (const [name, field] of Object.entries(kept)) expect(fits(name, field)).toBe(true);

@@ -3,8 +3,8 @@
 // one that does not match the schema is left out. All lines of a log are folded at a start, so the checks are built from
 // the schemas once, at the first line of a topic: a parse would cost more than the fold.
 import { z } from 'zod';
-import { type DetailOf, detailSchemaFor, isTopic, type Topic } from '../../features/topics.ts';
 import type { EventLine } from './event-line.ts';
+import type { DetailOf, Topic, TopicTable } from './topics.ts';
 
 type Unchecked = Pick<EventLine, 'event' | 'detail'>;
 
@@ -15,18 +15,47 @@ export type TypedLine<Line extends Unchecked = EventLine, Name extends Topic = T
 type Check = (value: unknown) => boolean;
 type Checks = ReadonlyMap<string, Check>;
 
-const checksOfTopic = new Map<string, Checks>();
+export type TypedLines = {
+  /** The line itself if its whole detail is valid; undefined for a topic that this version does not know. */
+  typedLine: <Line extends Unchecked>(line: Line) => TypedLine<Line> | undefined;
+  /** The detail of a line with one of these topics. */
+  detailOf: <Name extends Topic>(
+    line: Unchecked,
+    names: readonly Name[],
+  ) => Partial<DetailOf<Name>> | undefined;
+};
 
-/** The line itself if its whole detail is valid; undefined for a topic that this version does not know. */
-export function typedLine<Line extends Unchecked>(line: Line): TypedLine<Line> | undefined;
-export function typedLine(line: Unchecked): Unchecked | undefined {
-  const { event, detail } = line;
-  const checks = checksOfTopic.get(event) ?? firstChecks(event);
-  if (checks === undefined) return undefined;
-  for (const name in detail)
-    if (checks.get(name)?.(detail[name]) === false)
-      return isTopic(event) ? { ...line, detail: fittingPart(detailSchemaFor(event), detail) } : undefined;
-  return line;
+export function createTypedLines({ has, schemaOf }: TopicTable): TypedLines {
+  const checksOfTopic = new Map<string, Checks>();
+
+  function firstChecks(topic: string): Checks | undefined {
+    if (!has(topic)) return undefined;
+    const fields = Object.entries(schemaOf(topic).shape);
+    const checks = new Map(fields.map(([name, field]) => [name, checkOf(field)] as const));
+    checksOfTopic.set(topic, checks);
+    return checks;
+  }
+
+  function typedLine<Line extends Unchecked>(line: Line): TypedLine<Line> | undefined;
+  function typedLine(line: Unchecked): Unchecked | undefined {
+    const { event, detail } = line;
+    const checks = checksOfTopic.get(event) ?? firstChecks(event);
+    if (checks === undefined) return undefined;
+    for (const name in detail)
+      if (checks.get(name)?.(detail[name]) === false)
+        return has(event) ? { ...line, detail: fittingPart(schemaOf(event), detail) } : undefined;
+    return line;
+  }
+
+  function detailOf<Name extends Topic>(
+    line: Unchecked,
+    names: readonly Name[],
+  ): Partial<DetailOf<Name>> | undefined;
+  function detailOf(line: Unchecked, names: readonly string[]): object | undefined {
+    return names.includes(line.event) ? typedLine(line)?.detail : undefined;
+  }
+
+  return { typedLine, detailOf };
 }
 
 /** `isIn(line, 'codehost.pr_review')`, which is not `codehost.pr_review_thread`. */
@@ -35,15 +64,6 @@ export function isIn<Line extends { event: Topic }, Family extends string>(
   family: Family,
 ): line is Extract<Line, { event: `${Family}.${string}` }> {
   return line.event.startsWith(`${family}.`);
-}
-
-/** The detail of a line with one of these topics. */
-export function detailOf<Name extends Topic>(
-  line: Unchecked,
-  names: readonly Name[],
-): Partial<DetailOf<Name>> | undefined;
-export function detailOf(line: Unchecked, names: readonly string[]): object | undefined {
-  return names.includes(line.event) ? typedLine(line)?.detail : undefined;
 }
 
 function fittingPart(schema: z.ZodObject, detail: EventLine['detail']): EventLine['detail'] {
@@ -64,14 +84,6 @@ function fitting(schema: z.core.$ZodType, value: unknown): unknown {
     return Object.fromEntries(entries.filter(([, item]) => item !== undefined));
   }
   return z.safeParse(schema, value).success ? value : undefined;
-}
-
-function firstChecks(topic: string): Checks | undefined {
-  if (!isTopic(topic)) return undefined;
-  const fields = Object.entries(detailSchemaFor(topic).shape);
-  const checks = new Map(fields.map(([name, field]) => [name, checkOf(field)] as const));
-  checksOfTopic.set(topic, checks);
-  return checks;
 }
 
 /** Hand-written checks for plain types, which are nearly all fields; the schema for the others. */

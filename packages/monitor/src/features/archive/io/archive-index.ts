@@ -7,7 +7,7 @@ import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
 import { entriesIn } from '@svc/lib/paths';
 import { removeTree } from '../../../kernel/disk/private-file.ts';
-import { DatabaseFromNewerVersion, isDamage, openDatabase } from '../../../kernel/disk/sqlite.ts';
+import { DatabaseFromNewerVersion, isBusy, isDamage, openDatabase } from '../../../kernel/disk/sqlite.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import type { ArchiveList } from '../api.ts';
 import { isTemporaryName } from '../archive-rules.ts';
@@ -59,8 +59,8 @@ const columns = `orchestrator, archived_at AS archivedAt, state, files, bytes, s
   manifest_sha256 AS manifestSha256, scanned_seq AS scannedSeq, pruned_at AS prunedAt`;
 
 /** The index of one archive root. */
-function openArchiveIndex({ databaseFile, root }: { databaseFile: string; root: string }) {
-  const database = openDatabase(databaseFile, { area: 'archive', migrations });
+function openArchiveIndex(databaseFile: string, root: string, busyMs: number) {
+  const database = openDatabase(databaseFile, { area: 'archive', migrations, busyMs });
   const runs = database.prepare(`SELECT ${columns} FROM archive_runs WHERE root = ? ORDER BY orchestrator`);
   const run = database.prepare(`SELECT ${columns} FROM archive_runs WHERE root = ? AND orchestrator = ?`);
   const files = database.prepare(
@@ -244,13 +244,18 @@ export function rootFrom(configured: string, home: string): string {
   );
 }
 
+/** The daemon does nothing else while it waits for the lock of the file. */
+const DAEMON_WAITS_MS = 250;
+
 /** Opens the index for the duration of `work`. A file that cannot be used is a failure with its name. */
 export async function withArchiveIndex<T>(
   databaseFile: string,
   root: string,
   work: (index: ArchiveIndex) => Promise<T>,
+  /** How long to wait for another program's transaction. */
+  busyMs = DAEMON_WAITS_MS,
 ): Promise<T> {
-  const index = openIndex(databaseFile, root);
+  const index = openIndex(databaseFile, root, busyMs);
   try {
     return await work(index);
   } catch (error) {
@@ -260,12 +265,18 @@ export async function withArchiveIndex<T>(
   }
 }
 
-function openIndex(databaseFile: string, root: string): ArchiveIndex {
+function openIndex(databaseFile: string, root: string, busyMs: number): ArchiveIndex {
   try {
-    return openArchiveIndex({ databaseFile, root });
+    return openArchiveIndex(databaseFile, root, busyMs);
   } catch (error) {
     if (error instanceof DatabaseFromNewerVersion)
       throw new Failure('file-unusable', error.message, error.remedy);
+    if (isBusy(error))
+      throw new Failure(
+        'file-unusable',
+        `The index ${databaseFile} is locked by another program, or one of its files was replaced.`,
+        'Try again in a moment. If it stays locked: svc monitor restart',
+      );
     if (!isDamage(error)) throw asFailure(error);
     throw new Failure(
       'file-unusable',

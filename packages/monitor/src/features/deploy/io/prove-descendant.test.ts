@@ -1,4 +1,5 @@
 // Real git and the real client program against the fake code host.
+
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,6 +20,7 @@ import { expect, test } from 'vitest';
 import { type EventDraft, parseEventDraft } from '../../../kernel/log/event-line.ts';
 import { foldLine } from '../../board.ts';
 import { createGh } from '../../codehost/gh.ts';
+import { topics } from '../../topics.ts';
 import { createDescendantProof } from './prove-descendant.ts';
 
 const gitEnvironment = {
@@ -90,7 +92,7 @@ test('git in the worktree answers, without a call', async () => {
     deliveryId: 'descendant:1:prove-descendant:x',
     scope: { repo: 'acme/web', mergeSha: merge, sha: after },
   });
-  expect(appended.map((draft) => parseEventDraft(draft).ok)).toEqual([true, true, true]);
+  expect(appended.map((draft) => parseEventDraft(topics, draft).ok)).toEqual([true, true, true]);
 });
 
 /** A repository with a change in it, and what became of the change. */

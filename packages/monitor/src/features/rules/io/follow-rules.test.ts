@@ -6,6 +6,7 @@ import type { EventLine } from '../../../kernel/log/event-line.ts';
 import type { EventLog } from '../../../kernel/log/event-log.ts';
 import { createJqThreads } from '../../../kernel/log/jq-threads.ts';
 import { createTestClock, draft, openTestLog, readAllLines } from '../../../kernel/log/testing/sample-log.ts';
+import { topics } from '../../topics.ts';
 import { Rule } from '../config.ts';
 import { backTest } from './back-test.ts';
 import type { Matches } from './evaluate.ts';
@@ -271,7 +272,7 @@ test('a batch that takes more than a minute is reported as lagging', async () =>
 test('the real jq decides, in the back-test as in the daemon', async () => {
   const { open, follow, lines, eventsDir } = setUp();
   const log = open();
-  const jq = createJqThreads({ answerWithinMs: WAIT_MS });
+  const jq = createJqThreads({ topics, answerWithinMs: WAIT_MS });
   onTestFinished(jq.close);
   const filtered = rule('large', {
     when: { event: 'codehost.push', filter: '.scope.pr > 2' },

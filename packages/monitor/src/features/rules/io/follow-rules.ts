@@ -3,12 +3,13 @@
 // - reading: finds in the log what rules did before, and logs which are enabled now. At start.
 // - following: checks events as they become durable. The newest logged position is where it continues after a restart.
 // - failing, beside these: the log cannot be written or jq does not answer. It retries until it works.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createRetries } from '@svc/lib/retry';
 import { type DraftOf, draft, type EventDraft } from '../../../kernel/log/event-line.ts';
 import type { EventLog } from '../../../kernel/log/event-log.ts';
 import type { LogEntry } from '../../../kernel/log/log-entry.ts';
-import type { DetailOf, Topic } from '../../topics.ts';
+import type { DetailOf, Topic } from '../../../kernel/log/topics.ts';
 import type { Rule } from '../config.ts';
 import {
   emptyRuleBook,

@@ -1,4 +1,5 @@
 // The rules of this machine: enabled rules are followed, and any rule can be tested on the log.
+
 import type { Logger } from 'pino';
 import type { ConfigProblem } from '../../../kernel/config/problems.ts';
 import { Failure } from '../../../kernel/failure.ts';
@@ -9,6 +10,7 @@ import { createJqThreads } from '../../../kernel/log/jq-threads.ts';
 import type { Metrics } from '../../../kernel/telemetry/metrics.ts';
 import type { api } from '../../api.ts';
 import type { Config } from '../../config.ts';
+import { topics } from '../../topics.ts';
 import type { Rule } from '../config.ts';
 import { whatItDoes, whenItFires } from '../rules.ts';
 import { type BackTest, backTest, filterProblem, filterProblems, selectRules } from './back-test.ts';
@@ -41,7 +43,7 @@ export async function createRules(options: {
   const configured = options.config.svc.rules;
   const commands = Object.keys(options.config.svc.commands);
   // Their own thread: filtering events by hand must not delay rules.
-  const jq = createJqThreads();
+  const jq = createJqThreads({ topics });
   const broken = await filterProblems(configured, jq.matches);
   for (const problem of broken) {
     logger.warn({ problem: problem.message }, 'configuration');
@@ -75,7 +77,7 @@ export async function createRules(options: {
     async test({ name, rule, since }, signal) {
       if (isTesting) throw new Failure('busy', 'Rules are being tested already.', 'Try again in a moment.');
       isTesting = true;
-      const own = createJqThreads();
+      const own = createJqThreads({ topics });
       const { matches } = own;
       try {
         const rules = await selectRules({ configured, name, rule, commands, matches });

@@ -5,16 +5,17 @@
 // - succeeded: done. Failed: started again, at most three times, then given up.
 // - started with an unknown result, because the daemon was killed or stopped: given up. A person who retries it
 //   (`svc outbox retry`) starts it once more.
+
 import type { Command, CommandEnd, RunCommand } from '@svc/lib/process';
 import { within } from '@svc/lib/timeout';
 import type { Environment } from '../../../kernel/config/resolved-value.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
 import type { EventLog } from '../../../kernel/log/event-log.ts';
 import type { LogEntry } from '../../../kernel/log/log-entry.ts';
-import { detailOf } from '../../../kernel/log/typed-line.ts';
+import type { DetailOf } from '../../../kernel/log/topics.ts';
 import type { Attempt, Outcome } from '../../../kernel/outbox/attempt.ts';
 import type { Effect } from '../../../kernel/outbox/effect.ts';
-import type { DetailOf } from '../../topics.ts';
+import { detailOf } from '../../topics.ts';
 import type { RuleCommand } from '../config.ts';
 import { commandEnvironment } from '../rules.ts';
 

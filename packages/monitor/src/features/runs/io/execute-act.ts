@@ -1,5 +1,6 @@
 // Executes one act of the run loop. Long acts (a worktree, a verification) continue in the background; the memory holds
 // them, so they keep their slot and are not started again.
+
 import type { SignalFile } from '@svc/contract/signal-file';
 import { isAgentsWork } from '@svc/contract/worker-statuses';
 import { messageOf } from '@svc/lib/errors';
@@ -7,13 +8,13 @@ import type { ReadProcessStarts } from '@svc/lib/system';
 import type { Logger } from 'pino';
 import { Failure, type FailureCode } from '../../../kernel/failure.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
+import type { DetailOf } from '../../../kernel/log/topics.ts';
 import { inOneLine } from '../../agents/agent-output.ts';
 import { type FoundAgent, markEnd, nextAttempt } from '../../agents/io/find-agents.ts';
 import { type AgentEnd, cannotStart, endAgent, type LaunchedAgent } from '../../agents/io/launch.ts';
 import { readErrors } from '../../agents/io/output.ts';
 import type { Worker } from '../../board-types.ts';
 import { isPreMerge, isUnmerged } from '../../deploy/deploy-worker.ts';
-import type { DetailOf } from '../../topics.ts';
 import type { SignalStore } from '../../workers/io/signal-store.ts';
 import { workerKey } from '../../workers/reduce-worker.ts';
 import { workerDied } from '../../workers/signal-changes.ts';

@@ -2,6 +2,7 @@
 // worktrees are filed if the project has consent; unfiled ones stay, and a person is notified. When a run is over its
 // summary is written, unless the run wrote one itself. What a killed daemon left undone, the next one does; it asks no
 // model about a run that ended before it started.
+
 import { join } from 'node:path';
 import { safeSegment } from '@svc/contract/signal-file';
 import { messageOf } from '@svc/lib/errors';
@@ -10,10 +11,10 @@ import { stat } from '@svc/lib/paths';
 import type { Logger } from 'pino';
 import { writeFileAtomically } from '../../../kernel/disk/atomic-write.ts';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
+import type { DetailOf } from '../../../kernel/log/topics.ts';
 import { summaryNames } from '../../archive/archive-rules.ts';
 import { attentionId } from '../../attention/reduce-attention.ts';
 import type { Board, Run } from '../../board-types.ts';
-import type { DetailOf } from '../../topics.ts';
 import { workerKey } from '../../workers/reduce-worker.ts';
 import { shellQuoted } from '../../worktrees/io/bundle.ts';
 import type { FiledFindings } from '../../worktrees/io/context.ts';

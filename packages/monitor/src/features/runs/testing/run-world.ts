@@ -1,5 +1,6 @@
 // A board that a test fills event by event, real signal files and pid files in a folder, and a project whose worktrees
 // and verifications are only recorded.
+
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SignalFile } from '@svc/contract/signal-file';
@@ -8,11 +9,11 @@ import { temporaryFolder } from '@svc/testkit';
 import { pino } from 'pino';
 import { createFileLocks } from '../../../kernel/disk/lock.ts';
 import { type DraftOf, draft, type EventDraft } from '../../../kernel/log/event-line.ts';
+import type { DetailOf, Topic } from '../../../kernel/log/topics.ts';
 import { agentFiles } from '../../agents/io/launch.ts';
 import { emptyBoard, foldLine } from '../../board.ts';
 import type { Board } from '../../board-types.ts';
 import { Config } from '../../config.ts';
-import type { DetailOf, Topic } from '../../topics.ts';
 import type { Verified } from '../../verify/io/verifier.ts';
 import { createSignalStore } from '../../workers/io/signal-store.ts';
 import type { ListedWorktree } from '../../worktrees/io/worktrees.ts';

@@ -6,6 +6,7 @@ import { createFileLocks } from '../../../kernel/disk/lock.ts';
 import { type EventDraft, parseEventDraft } from '../../../kernel/log/event-line.ts';
 import type { Config } from '../../config.ts';
 import { projectFindings } from '../../findings/io/queue.ts';
+import { topics } from '../../topics.ts';
 import { openTracker } from '../../tracker/io/open-tracker.ts';
 import { meansOf, TOKEN } from '../../tracker/testing/client-of.ts';
 import { projectConfig } from '../../tracker/testing/project-config.ts';
@@ -61,7 +62,7 @@ test('a ticket contains what failed and on which commit, and the log contains wh
       detail: { destination: 'tracker', filedAs: 'ABC-1', url: 'https://tracker.example/issue/ABC-1' },
     },
   ]);
-  expect(parseEventDraft(drafts[0])).toMatchObject({ ok: true });
+  expect(parseEventDraft(topics, drafts[0])).toMatchObject({ ok: true });
 });
 
 test('executed again it is the same ticket, whether or not the first result was known', async () => {

@@ -1,11 +1,12 @@
 // The result of a verification: stored beside its log, reported in the event log and written into the worker's signal
 // file.
+
 import type { SignalFile } from '@svc/contract/signal-file';
 import { z } from 'zod';
 import { readJsonFile } from '../../../kernel/config/read-json.ts';
 import { writeFileAtomically } from '../../../kernel/disk/atomic-write.ts';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
-import type { DetailOf } from '../../topics.ts';
+import type { DetailOf } from '../../../kernel/log/topics.ts';
 import { diffScopes } from '../file-kind.ts';
 import { VerifierResult } from '../refutation.ts';
 import { findingKinds, findingText, shownText } from '../verdict.ts';

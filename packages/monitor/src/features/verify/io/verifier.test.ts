@@ -1,4 +1,5 @@
 // Real git repositories, real processes.
+
 import { execFileSync, spawn } from 'node:child_process';
 import {
   existsSync,
@@ -20,6 +21,7 @@ import { resolveConfig } from '../../../kernel/config/resolve.ts';
 import { createFileLocks } from '../../../kernel/disk/lock.ts';
 import { type EventDraft, parseEventDraft } from '../../../kernel/log/event-line.ts';
 import type { Config } from '../../config.ts';
+import { topics } from '../../topics.ts';
 import { createSignalStore } from '../../workers/io/signal-store.ts';
 import { createAskGit } from './ask-git.ts';
 import { stateOfWorktree } from './ask-verifier.ts';
@@ -88,7 +90,7 @@ function world(
       runsDir,
       signals,
       append: (draft) => {
-        const parsed = parseEventDraft(draft);
+        const parsed = parseEventDraft(topics, draft);
         if (!parsed.ok) throw new Error(JSON.stringify(parsed));
         if (!appended.some(({ deliveryId }) => deliveryId === draft.deliveryId)) appended.push(draft);
         return Promise.resolve();

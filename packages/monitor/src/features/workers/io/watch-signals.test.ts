@@ -16,6 +16,7 @@ import type { SignalFile } from '@svc/contract/signal-file';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type EventDraft, type EventFields, parseEventDraft } from '../../../kernel/log/event-line.ts';
+import { topics } from '../../topics.ts';
 import { putSignal, sampleSignal } from '../testing/sample-signal.ts';
 import type { KnownSignal } from './signal-reads.ts';
 import { type WatchSignalsOptions, watchSignals } from './watch-signals.ts';
@@ -60,7 +61,7 @@ function fakeLog({ foldsLate = false } = {}) {
         .filter(({ scope }) => ticket === undefined || scope.ticket === ticket)
         .map(({ event }) => event.replace('orchestrator.worker.', '')),
     async append(draft: EventDraft) {
-      const parsed = parseEventDraft(JSON.parse(JSON.stringify(draft)));
+      const parsed = parseEventDraft(topics, JSON.parse(JSON.stringify(draft)));
       if (!parsed.ok) throw new Error(parsed.problem);
       await nextTurn();
       const seq = lines.push(parsed.draft);
