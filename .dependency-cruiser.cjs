@@ -3,8 +3,8 @@ const monitor = '^packages/monitor/src/';
 const notTests = '\\.test\\.ts$|/testing/';
 /** Files of features that do input or output. */
 const impure = `${monitor}features/[^/]+/(?:io/|(?:service|routes|effects|verbs|checks|index)\\.ts$)`;
-/** The lists of what every feature declares. What is below must come to know them without an import. */
-const lists = `${monitor}features/(?:board|board-types|config|config-checks|deploy/policy|runs/dispatch)\\.ts$`;
+/** What the configuration is made of. The kernel must come to know it without an import. */
+const lists = `${monitor}features/(?:config|config-checks|deploy/policy|runs/dispatch)\\.ts$`;
 
 module.exports = {
   forbidden: [

@@ -3,9 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { boardRules } from '../packages/monitor/src/features/board.ts';
 import { effectKinds } from '../packages/monitor/src/features/effect-kinds.ts';
 import { type BoardAtOptions, createBoardAt } from '../packages/monitor/src/kernel/board/board-at.ts';
-import { boardRules, foldOrSkip } from '../packages/monitor/src/kernel/board/board-rules.ts';
+import { foldOrSkip } from '../packages/monitor/src/kernel/board/board-rules.ts';
 import { followState } from '../packages/monitor/src/kernel/board/follow-state.ts';
 import { openSnapshotStore } from '../packages/monitor/src/kernel/board/snapshot-store.ts';
 import { openEventLog } from '../packages/monitor/src/kernel/log/event-log.ts';
@@ -95,7 +96,7 @@ function open(outboxFrom?: number) {
     lastSeq: outboxFrom ?? log.lastSeq(),
     clock,
   });
-  const snapshots = openSnapshotStore({ path: databaseFile });
+  const snapshots = openSnapshotStore({ path: databaseFile, form: boardRules.form });
   async function close(): Promise<void> {
     snapshots.close();
     outbox.close();
@@ -108,7 +109,14 @@ async function prepare(): Promise<PrepareFigures> {
   const started = performance.now();
   const { log, outbox, snapshots, close } = open(0);
   const indexed = log.ready.then(() => performance.now() - started);
-  const state = followState({ log, outbox, snapshots, now: clock.now, onFailure: fail });
+  const state = followState({
+    log,
+    outbox,
+    snapshots,
+    rules: boardRules,
+    now: clock.now,
+    onFailure: fail,
+  });
   hold.enable();
   await state.ready;
   const readyMs = performance.now() - started;
@@ -133,6 +141,7 @@ async function startCold(task: 'without' | 'stopped' | 'killed'): Promise<ColdFi
     log,
     outbox,
     snapshots: task === 'without' ? none : { ...snapshots, save: () => Promise.resolve() },
+    rules: boardRules,
     now: clock.now,
     onFailure: fail,
   });
@@ -142,7 +151,8 @@ async function startCold(task: 'without' | 'stopped' | 'killed'): Promise<ColdFi
     order.lines - (task === 'without' ? 0 : (snapshots.newest({ seq: order.lines })?.seq ?? 0));
   const startRss = rssMegabytes(process.pid);
   hold.enable();
-  const momentsMs = task === 'without' ? [] : await readPast({ log, snapshots, live: state.board });
+  const momentsMs =
+    task === 'without' ? [] : await readPast({ log, snapshots, rules: boardRules, live: state.board });
   const figures = {
     readyMs,
     foldedLines,
@@ -160,7 +170,7 @@ async function startCold(task: 'without' | 'stopped' | 'killed'): Promise<ColdFi
 
 /** The worst case after a kill: a whole step since the last snapshot. */
 function forgetNewest(): void {
-  const snapshots = openSnapshotStore({ path: databaseFile });
+  const snapshots = openSnapshotStore({ path: databaseFile, form: boardRules.form });
   const newest = snapshots.newest({ seq: order.lines });
   if (newest !== null) snapshots.remove(newest.seq);
   snapshots.close();

@@ -1,6 +1,6 @@
 // Faults that the comparison with the model has to notice, as data: each breaks one rule of the product from outside,
 // where a wrong implementation would break it.
-import type { Board } from '../../packages/monitor/src/features/board-types.ts';
+import type { Board } from '../../packages/monitor/src/kernel/board/board.ts';
 import type { EventDraft } from '../../packages/monitor/src/kernel/log/event-line.ts';
 import type { Answers, Kind } from './answers.ts';
 import type { Delivery } from './codehost.ts';

@@ -1,6 +1,7 @@
 // Every operation of the daemon by method and path, from its route table. Only types: clients bundle no schemas.
-// The empty imports bring what the features add to one interface each, effects and topics, and what their types refer to.
+// The empty imports bring what the features add to one interface each: effects, topics and what the board keeps.
 import type { api } from 'svc-monitor/src/features/api.ts';
+import type {} from 'svc-monitor/src/features/board.ts';
 import type {} from 'svc-monitor/src/features/effect-kinds.ts';
 import type {} from 'svc-monitor/src/features/topics.ts';
 import type { ApiAnswer, ApiGiven, ApiRoute } from 'svc-monitor/src/kernel/http/api-route.ts';

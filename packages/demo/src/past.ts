@@ -4,10 +4,10 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SignalFile } from '@svc/contract/signal-file';
 import { emptyBoard, foldLine } from 'svc-monitor/src/features/board.ts';
-import type { Board } from 'svc-monitor/src/features/board-types.ts';
 import { mapCodehost } from 'svc-monitor/src/features/codehost/map-codehost.ts';
 import { mapTracker } from 'svc-monitor/src/features/tracker/map-tracker.ts';
 import { signalChanges, workerDied } from 'svc-monitor/src/features/workers/signal-changes.ts';
+import type { Board } from 'svc-monitor/src/kernel/board/board.ts';
 import { cutToFit } from 'svc-monitor/src/kernel/log/cut-to-fit.ts';
 import {
   type EventFields,

@@ -1,7 +1,7 @@
 // The page's copy of the board. Events only shorten the wait: changes are always pulled from the daemon, starting at
 // the last seq that the page has, so a lost connection costs time but never a change.
 import type { Answer, Board } from '@svc/client';
-import { type BoardKind, boardKinds } from 'svc-monitor/src/features/board-types.ts';
+import { type BoardKind, boardKinds } from 'svc-monitor/src/features/board/kinds.ts';
 
 type Entity<Kind extends BoardKind> = Board[Kind][number];
 export type BoardChanges = Answer<'GET', '/api/board/changes'>;

@@ -2,6 +2,7 @@
 // part reads the board; there is no other state.
 
 import type { Logger } from 'pino';
+import { boardRules } from '../features/board.ts';
 import { effectKinds } from '../features/effect-kinds.ts';
 import { type BoardAt, createBoardAt } from '../kernel/board/board-at.ts';
 import { followState } from '../kernel/board/follow-state.ts';
@@ -42,10 +43,11 @@ export function openBoard({
     clock: { now },
   });
   if (outbox.started === 'fresh') logger.info({ cursor: outbox.cursor() }, 'the outbox starts at this line');
-  const snapshots = openSnapshotStore({ path: machine.databaseFile });
+  const snapshots = openSnapshotStore({ path: machine.databaseFile, form: boardRules.form });
   let wake: (() => void) | undefined;
   const state = followState({
     log,
+    rules: boardRules,
     snapshots,
     outbox: {
       cursor: outbox.cursor,
@@ -60,7 +62,7 @@ export function openBoard({
   });
   return {
     state,
-    boardAt: createBoardAt({ log, snapshots, live: state.board }),
+    boardAt: createBoardAt({ log, snapshots, rules: boardRules, live: state.board }),
     outbox,
     figures: () => ({ ...state.progress(), snapshots: snapshots.figures() }),
     onEffects(listener) {

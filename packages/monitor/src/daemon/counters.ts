@@ -1,13 +1,13 @@
 // Counters that run from the first moment of the daemon, before the parts that report them exist.
 import { workerStatuses } from '@svc/contract/worker-statuses';
 import { observe, observeLabelled, observeTotal } from '@svc/lib/metrics';
-import type { Board } from '../features/board-types.ts';
 import type { BudgetFigures } from '../features/codehost/call-budget.ts';
 import type { FeedName } from '../features/feeds/io/feed.ts';
 import type { Feeds } from '../features/feeds/io/feeds.ts';
 import type { Outcome } from '../features/feeds/io/receiver.ts';
 import { feedGrades } from '../features/feeds/topics.ts';
 import type { Figures } from '../features/health/api.ts';
+import type { Board } from '../kernel/board/board.ts';
 import type { LogStats } from '../kernel/log/event-log.ts';
 import type { LogNotice } from '../kernel/log/log-notice.ts';
 import type { Commit } from '../kernel/log/writer.ts';

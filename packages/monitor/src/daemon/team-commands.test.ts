@@ -3,11 +3,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { emptyBoard, foldLine } from '../features/board.ts';
-import type { Board } from '../features/board-types.ts';
 import { COMMAND_MS, type CommandAllowances, type TeamCommand } from '../features/team/command.ts';
 import { commandLines } from '../features/team/io/commands.ts';
 import type { TeamFile } from '../features/team/io/team-file.ts';
 import { type PublishedThing, publishedThings } from '../features/team/shared-things.ts';
+import type { Board } from '../kernel/board/board.ts';
 import type { EventDraft, EventLine } from '../kernel/log/event-line.ts';
 import type { Effect } from '../kernel/outbox/effect.ts';
 import { createTeamCommands } from './team-commands.ts';

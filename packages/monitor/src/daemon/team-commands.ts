@@ -4,7 +4,6 @@
 import { cutText } from '@svc/lib/cut-text';
 import { answerAgent, messageAgent } from '../features/agents/service.ts';
 import { attentionActions } from '../features/attention/service.ts';
-import type { CommandEntry } from '../features/board-types.ts';
 import { decideDeploy } from '../features/deploy/service.ts';
 import { pauseOrResume } from '../features/runs/service.ts';
 import type { HookSessions } from '../features/sessions/io/sessions.ts';
@@ -17,6 +16,7 @@ import {
   scopeOfCommand,
 } from '../features/team/command.ts';
 import { askedBy } from '../features/team/io/commands.ts';
+import type { CommandEntry } from '../features/team/records.ts';
 import { boardOf, type StateAccess } from '../kernel/board/state-access.ts';
 import { Failure } from '../kernel/failure.ts';
 import { draft, type EventDraft } from '../kernel/log/event-line.ts';

@@ -1,9 +1,10 @@
 import { createRandom } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type Board, type FoldedLine } from '../kernel/board/board.ts';
 import { numbered, randomTape } from '../kernel/board/testing/tape.ts';
 import type { Effect } from '../kernel/outbox/effect.ts';
-import { type Board, emptyBoard, type FoldedLine, foldLine, packBoard, unpackBoard } from './board.ts';
+import { emptyBoard, foldLine, packBoard, unpackBoard } from './board.ts';
 import { topics } from './topics.ts';
 import { needsOf } from './workers/worker-attention.ts';
 

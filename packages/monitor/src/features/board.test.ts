@@ -1,20 +1,14 @@
 import type { WorkerStatus } from '@svc/contract/signal-file';
 import { describe, expect, test } from 'vitest';
+import { type Board, type FoldedLine } from '../kernel/board/board.ts';
 import { type LineFields, logged, moment, withPolicyOf } from '../kernel/board/testing/lines.ts';
 import { type EventFields, parseEventDraft } from '../kernel/log/event-line.ts';
 import type { Effect } from '../kernel/outbox/effect.ts';
-import {
-  type Board,
-  emptyBoard,
-  type FoldedLine,
-  foldLine,
-  packBoard,
-  pullRequestOfWorker,
-  unpackBoard,
-} from './board.ts';
-import type { Worker } from './board-types.ts';
+import { emptyBoard, foldLine, packBoard, unpackBoard } from './board.ts';
+import { pullRequestOfWorker } from './pull-requests/own-pull-request.ts';
 import { topics } from './topics.ts';
 import { whyTicket } from './why/why.ts';
+import type { Worker } from './workers/worker.ts';
 
 const ship = {
   timeoutSec: 1800,
@@ -96,7 +90,7 @@ function play(lines: readonly Line[], { appends = true, board = emptyBoard() } =
   }
   const { workers, attention } = board;
   const kinds = effects.filter(({ kind }) => kind !== 'append').map(({ kind }) => kind);
-  const topics = drafts.map(({ event, detail }: EventFields) =>
+  const reported = drafts.map(({ event, detail }: EventFields) =>
     [event, detail['reason']].filter(Boolean).join(' '),
   );
   return {
@@ -104,7 +98,7 @@ function play(lines: readonly Line[], { appends = true, board = emptyBoard() } =
     effects,
     drafts,
     kinds,
-    topics,
+    topics: reported,
     worker: workers.get('run-1/ENG-42'),
     open: [...attention.keys()],
   };

@@ -1,8 +1,9 @@
 // Table tests of deployments, tickets, runs, attention items and feeds.
+
 import { describe, expect, test } from 'vitest';
+import { type FoldedLine } from '../kernel/board/board.ts';
 import { logged, moment, reduced } from '../kernel/board/testing/lines.ts';
 import { reduceAttention } from './attention/reduce-attention.ts';
-import type { FoldedLine } from './board.ts';
 import { reduceDeployment } from './deploy/fold-deployment.ts';
 import { reduceFeed, reduceTicket } from './tracker/fold-tickets.ts';
 import { reduceRun } from './workers/fold-worker.ts';

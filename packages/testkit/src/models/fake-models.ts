@@ -1,7 +1,7 @@
 // A local server with the APIs of the model vendors, each under its own path, and with their faults. No streaming: a
 // request for a stream is rejected.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Board } from 'svc-monitor/src/features/board-types.ts';
+import type { Board } from 'svc-monitor/src/kernel/board/board.ts';
 import { onTestFinished } from 'vitest';
 import { sampleAttention, sampleBoard, sampleTicket, sampleWorker } from '../state/sample-board.ts';
 

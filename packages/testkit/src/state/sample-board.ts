@@ -1,11 +1,17 @@
 // Entities of the board as a log would have produced them, for tests that query a board. Each is complete: a test only
 // sets the values that it is about.
+
 import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
-import { emptyBoard, type PackedBoard, packBoard, unpackBoard } from 'svc-monitor/src/features/board.ts';
-import type { Board, Deployment, PullRequest, Ticket, Worker } from 'svc-monitor/src/features/board-types.ts';
+import { emptyBoard, packBoard, unpackBoard } from 'svc-monitor/src/features/board.ts';
 import type { DeployProgress } from 'svc-monitor/src/features/deploy/api.ts';
+import type { Deployment } from 'svc-monitor/src/features/deploy/deployment.ts';
 import { defaultDeployPolicy } from 'svc-monitor/src/features/deploy/policy.ts';
+import type { PullRequest } from 'svc-monitor/src/features/pull-requests/pull-request.ts';
+import type { Ticket } from 'svc-monitor/src/features/tracker/ticket.ts';
 import { noReactions } from 'svc-monitor/src/features/workers/reaction-causes.ts';
+import type { Worker } from 'svc-monitor/src/features/workers/worker.ts';
+import type { Board } from 'svc-monitor/src/kernel/board/board.ts';
+import { type PackedBoard } from 'svc-monitor/src/kernel/board/board-rules.ts';
 
 export const sampleMergeSha = 'a'.repeat(40);
 /** A time on the sample's day, by its hour and minute. */

@@ -2,7 +2,8 @@
 // relay, and a model vendor. Their data matches the log, so a reconciliation finds nothing new.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Board, PullRequest } from 'svc-monitor/src/features/board-types.ts';
+import type { PullRequest } from 'svc-monitor/src/features/pull-requests/pull-request.ts';
+import type { Board } from 'svc-monitor/src/kernel/board/board.ts';
 import { startDemoBackends } from '../../../demo/src/backends.ts';
 import type { Day } from '../../../demo/src/day.ts';
 import { projectSettings, repos } from '../../../demo/src/project.ts';

@@ -6,7 +6,7 @@ import { costSummary, costText, sumOfCosts, usdText } from 'svc-monitor/src/feat
 import type { AgentCost } from 'svc-monitor/src/features/agents/schemas.ts';
 import { msWaitedToday } from 'svc-monitor/src/features/agents/waits.ts';
 import type { WorkerView } from 'svc-monitor/src/features/board/entities.ts';
-import type { Run } from 'svc-monitor/src/features/board-types.ts';
+import type { Run } from 'svc-monitor/src/features/runs/run.ts';
 import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useNow } from '../../live/live.tsx';

@@ -14,10 +14,10 @@ import {
 } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { attentionView } from '../../features/attention/attention-view.ts';
-import type { Board } from '../../features/board-types.ts';
 import { readShared } from '../../features/team/shared.ts';
 import { sharedThings } from '../../features/team/shared-things.ts';
 import { type StateServerOptions, startStateServer } from '../../features/testing/state-server.ts';
+import type { Board } from '../../kernel/board/board.ts';
 import { claimInstance } from '../../kernel/instance/instance.ts';
 import { runCommandLine } from '../run.ts';
 import { printAttention } from './attention.ts';

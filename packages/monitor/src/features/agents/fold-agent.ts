@@ -2,10 +2,11 @@
 
 import { isAgentsWork } from '@svc/contract/worker-statuses';
 import { type Fold, type FoldContext, type LineOf, on } from '../../kernel/board/fold-context.ts';
+import { short, timeOf } from '../../kernel/board/line-values.ts';
 import type { Topic } from '../../kernel/log/topics.ts';
-import { putWorker, short, timeOf } from '../board-entities.ts';
-import type { Worker } from '../board-types.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
+import { putWorker } from '../workers/slice.ts';
+import type { Worker } from '../workers/worker.ts';
 import { withOwnAttention } from '../workers/worker-attention.ts';
 import { spentAfter } from './cost.ts';
 import { limitAfter, pausedBy } from './limits.ts';

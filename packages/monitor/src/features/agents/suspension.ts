@@ -1,8 +1,9 @@
 // Ends the process of an agent that has had nothing to do for a while: it keeps 300 MB. The log has it first, so that the end
 // is no death. The next message starts the agent again with its conversation. One that waits for an answer stays, and one
 // that could not open its conversation again.
+
+import type { Board } from '../../kernel/board/board.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
-import type { Board } from '../board-types.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
 import { scopeOfWorker } from '../workers/worker-attention.ts';
 import type { AgentTalk } from './io/agent-session.ts';

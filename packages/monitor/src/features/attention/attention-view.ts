@@ -1,6 +1,8 @@
 // What needs a person, most urgent first: by severity, then the longest open. Snoozed items are listed separately.
-import type { AttentionItem, Board } from '../board-types.ts';
+
+import type { Board } from '../../kernel/board/board.ts';
 import type { AttentionView } from './api.ts';
+import type { AttentionItem } from './attention-item.ts';
 
 const severities = ['high', 'medium', 'low'];
 

@@ -1,10 +1,13 @@
 // Events of attention items: raised and resolved by svc, acted on by people. An item whose cause can be seen on the board
 // stays open as long as the cause exists: only svc resolves it. What a person did last can be undone.
+
+import type { Board } from '../../kernel/board/board.ts';
 import { ask, type Fold, type FoldContext, on } from '../../kernel/board/fold-context.ts';
-import { putWorker, short } from '../board-entities.ts';
-import type { AttentionItem, Board, Undoable } from '../board-types.ts';
+import { short } from '../../kernel/board/line-values.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
+import { putWorker } from '../workers/slice.ts';
 import { causeHolds, needsOf, resolve, withOwnAttention } from '../workers/worker-attention.ts';
+import type { AttentionItem, Undoable } from './attention-item.ts';
 import { type AttentionLine, attentionIdOf, attentionTopics, reduceAttention } from './reduce-attention.ts';
 import { hasStandingCause } from './standing-cause.ts';
 

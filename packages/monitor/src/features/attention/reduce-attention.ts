@@ -2,8 +2,8 @@
 // evidence and a count; its acknowledgement, snooze and owner stay.
 import { cutText } from '@svc/lib/cut-text';
 import type { LineOf } from '../../kernel/board/fold-context.ts';
-import { short } from '../board-entities.ts';
-import type { AttentionItem } from '../board-types.ts';
+import { short } from '../../kernel/board/line-values.ts';
+import type { AttentionItem } from './attention-item.ts';
 
 const MOST_EVIDENCE = 20;
 /** A permission request is shown whole. */

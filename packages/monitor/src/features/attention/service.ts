@@ -1,11 +1,12 @@
 // What needs a person, and how a person answers.
+
+import type { Board } from '../../kernel/board/board.ts';
 import { type Append, appendAndWait, boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
 import { Failure } from '../../kernel/failure.ts';
 import type { ApiAnswer } from '../../kernel/http/api-route.ts';
 import type { EventContent } from '../../kernel/log/event-line.ts';
 import type { api } from '../api.ts';
 import type { AttentionItem } from '../board/entities.ts';
-import type { Board } from '../board-types.ts';
 import { attentionView, handedTo } from './attention-view.ts';
 import { causeStands } from './fold-attention.ts';
 

@@ -2,10 +2,10 @@
 
 import { shownStatus } from '@svc/contract/worker-statuses';
 import type { LineOf } from '../../kernel/board/fold-context.ts';
+import { short } from '../../kernel/board/line-values.ts';
 import type { Topic } from '../../kernel/log/topics.ts';
 import { isIn } from '../../kernel/log/typed-line.ts';
-import { short } from '../board-entities.ts';
-import type { Worker } from '../board-types.ts';
+import type { Worker } from '../workers/worker.ts';
 
 /** The worker is as the line left it. */
 export function whyResolved(line: LineOf, worker: Worker, reason: string): string {

@@ -1,4 +1,5 @@
 // A reader that applies changes has the same board as a reader of the whole board, at every line.
+
 import {
   createRandom,
   mergedPullRequest,
@@ -14,13 +15,16 @@ import {
 } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type Board } from '../../kernel/board/board.ts';
 import { randomTape } from '../../kernel/board/testing/tape.ts';
-import { type Board, emptyBoard, foldLine } from '../board.ts';
-import { putDeployment, putPullRequest, putWorker } from '../board-entities.ts';
-import { boardKinds } from '../board-types.ts';
+import { emptyBoard, foldLine } from '../board.ts';
+import { putDeployment } from '../deploy/slice.ts';
+import { putPullRequest } from '../pull-requests/slice.ts';
+import { putWorker } from '../workers/slice.ts';
 import type { BoardChanges } from './api.ts';
 import { type ChangeTracker, createChangeTracker } from './board-changes.ts';
 import { boardView } from './board-view.ts';
+import { boardKinds } from './kinds.ts';
 
 const FOREVER = Number.MAX_SAFE_INTEGER;
 const DAY_MS = 86_400_000;

@@ -4,20 +4,18 @@
 //
 // The tracker reads the board when it is asked, and remembers which objects it saw and at which line it first saw each.
 // It indexes the entities that each worker depends on, so a changed pull request leads to its workers without a search.
-import { branchKey, commitKey, pullRequestKey } from '../board-entities.ts';
-import {
-  type Board,
-  type BoardKind,
-  boardKinds,
-  type Deployment,
-  type PullRequest,
-  type Ticket,
-  type Worker,
-} from '../board-types.ts';
+
+import { type Board } from '../../kernel/board/board.ts';
+import { branchKey, commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
+import { type Deployment } from '../deploy/deployment.ts';
+import { type PullRequest } from '../pull-requests/pull-request.ts';
 import { shownTeam } from '../team/shown-team.ts';
 import { commitsOf, type Names, repoOf, type Subject, subjectOf } from '../tickets/subject.ts';
+import { type Ticket } from '../tracker/ticket.ts';
+import { type Worker } from '../workers/worker.ts';
 import type { BoardChanges, BoardView } from './api.ts';
 import { boardView, isShown, kindViews, shownFrom } from './board-view.ts';
+import { type BoardKind, boardKinds } from './kinds.ts';
 
 export type ChangeTracker = {
   /** Since the line `after`; the whole board when that is not known. */

@@ -12,7 +12,10 @@ import {
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import type { WorkerAgent } from '../agents/schemas.ts';
-import type { AttentionItem, PullRequest, Ticket, Worker } from '../board-types.ts';
+import type { AttentionItem } from '../attention/attention-item.ts';
+import type { PullRequest } from '../pull-requests/pull-request.ts';
+import type { Ticket } from '../tracker/ticket.ts';
+import type { Worker } from '../workers/worker.ts';
 import {
   type BoardColumn,
   boardColumnNames,

@@ -1,7 +1,7 @@
 // Which column of the board a card is in, and in which order. Every reader of the board uses this rule, including the
 // dashboard in the browser: nothing here needs a schema, a clock or the viewer's time zone.
 import { isAgentsWork } from '@svc/contract/worker-statuses';
-import type { AttentionItem } from '../board-types.ts';
+import type { AttentionItem } from '../attention/attention-item.ts';
 import { ticketsNotOver } from '../tracker/dependencies.ts';
 import type { BoardView } from './api.ts';
 import type { PullRequestView, TeamWorkerView, WorkerView } from './entities.ts';

@@ -1,18 +1,24 @@
 // The board as JSON: every entity with its key and derived fields. Entities that settled over a week ago are left out
 // by default, so the answer does not grow with the log.
+
+import type { Board } from '../../kernel/board/board.ts';
+import { pullRequestKey } from '../../kernel/board/keys.ts';
 import { costOfWorker } from '../agents/cost.ts';
-import { pullRequestKey } from '../board-entities.ts';
-import type { Board, BoardKind, PullRequest, TeamRecord, Ticket, Worker } from '../board-types.ts';
 import { DEPLOY_BUDGET, isEnded } from '../deploy/deploy-worker.ts';
 import { mergeReadiness } from '../pull-requests/fold-pull-request.ts';
+import type { PullRequest } from '../pull-requests/pull-request.ts';
+import type { TeamRecord } from '../team/records.ts';
 import { shownTeam } from '../team/shown-team.ts';
 import { contradictionsIn } from '../tickets/inconsistencies.ts';
 import { ruleOf, waitOf } from '../tickets/rule.ts';
 import { createLookup, nameOfPullRequest, type Subject } from '../tickets/subject.ts';
+import type { Ticket } from '../tracker/ticket.ts';
 import { processOf } from '../workers/known-process.ts';
+import type { Worker } from '../workers/worker.ts';
 import { needsOf } from '../workers/worker-attention.ts';
 import type { BoardView } from './api.ts';
 import type { PullRequestView, WorkerView } from './entities.ts';
+import type { BoardKind } from './kinds.ts';
 
 export const WEEK_MS = 7 * 86_400_000;
 

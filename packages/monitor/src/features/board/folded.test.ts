@@ -1,9 +1,11 @@
 // The views of a board that was folded from a log, from dispatch to production.
+
 import { describe, expect, test } from 'vitest';
+import { type Board } from '../../kernel/board/board.ts';
 import { withPolicyOf } from '../../kernel/board/testing/lines.ts';
 import type { EventLine } from '../../kernel/log/event-line.ts';
 import { attentionView } from '../attention/attention-view.ts';
-import { type Board, emptyBoard, foldLine } from '../board.ts';
+import { emptyBoard, foldLine } from '../board.ts';
 import { receipt } from '../tickets/receipt.ts';
 import { whyTicket } from '../why/why.ts';
 import { boardView } from './board-view.ts';

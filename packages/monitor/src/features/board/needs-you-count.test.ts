@@ -1,7 +1,8 @@
 // One number for what needs a person, wherever it is shown.
 import { sampleAttention, sampleBoard, sampleTime, sampleWorker } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import type { AttentionItem, Worker } from '../board-types.ts';
+import type { AttentionItem } from '../attention/attention-item.ts';
+import type { Worker } from '../workers/worker.ts';
 import type { BoardView } from './api.ts';
 import { needsYouCount, whatNeedsYou } from './board-columns.ts';
 import { boardView } from './board-view.ts';

@@ -1,11 +1,11 @@
 // The current board or that of any past time, and its changes.
 import { within } from '@svc/lib/timeout';
+import type { Board } from '../../kernel/board/board.ts';
 import { boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
 import { type Asked, momentIn } from '../../kernel/http/route.ts';
 import type { Since } from '../../kernel/log/event-filter.ts';
 import type { api } from '../api.ts';
 import { handedToPerson, type Person } from '../attention/service.ts';
-import type { Board } from '../board-types.ts';
 import type { BoardView } from './api.ts';
 import { createChangeTracker } from './board-changes.ts';
 import { needsYouCount } from './board-columns.ts';

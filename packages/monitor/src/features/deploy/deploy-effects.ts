@@ -1,11 +1,15 @@
 // Passes facts to the deploy lifecycle and turns its effects into effects of the worker.
 import { onlyKnown } from '@svc/contract/payload-fields';
 import { repoKey } from '@svc/contract/repo-name';
+import type { Board } from '../../kernel/board/board.ts';
 import { ask, type FoldContext } from '../../kernel/board/fold-context.ts';
-import { isOlder, linked, pullRequestKey, pullRequestOfWorker } from '../board-entities.ts';
-import type { Board, Worker } from '../board-types.ts';
+import { pullRequestKey } from '../../kernel/board/keys.ts';
+import { isOlder } from '../../kernel/board/line-values.ts';
+import { linked } from '../../kernel/board/links.ts';
+import { pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
 import { moveTicket } from '../tasks/fold-tasks.ts';
 import { currentWorkerOf } from '../workers/current-worker.ts';
+import type { Worker } from '../workers/worker.ts';
 import { raise, resolve, scopeOfWorker } from '../workers/worker-attention.ts';
 import { DEPLOY_BUDGET, type DeployEffect, type DeployFact, isShipped } from './deploy-worker.ts';
 import { deployStep } from './lifecycle.ts';

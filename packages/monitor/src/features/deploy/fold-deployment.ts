@@ -1,28 +1,24 @@
 // Events of deployments and deploys: states, proofs, deadlines, a person's decision.
 import { repoKey } from '@svc/contract/repo-name';
 import { type Fold, type FoldContext, type LineOf, on } from '../../kernel/board/fold-context.ts';
+import { commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
+import { isOlder, short, timeOf } from '../../kernel/board/line-values.ts';
+import { linked } from '../../kernel/board/links.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
-import {
-  commitKey,
-  isOlder,
-  linked,
-  pullRequestKey,
-  putDeployment,
-  putPullRequest,
-  putWorker,
-  short,
-  timeOf,
-} from '../board-entities.ts';
-import type { Deployment, Worker } from '../board-types.ts';
 import { deploymentStates } from '../codehost/topics.ts';
 import { withPreviewOf } from '../pull-requests/reduce-pull-request.ts';
+import { putPullRequest } from '../pull-requests/slice.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
+import { putWorker } from '../workers/slice.ts';
+import type { Worker } from '../workers/worker.ts';
 import { withOwnAttention } from '../workers/worker-attention.ts';
 import type { DeploymentState } from './api.ts';
 import { othersWithMerge, withFact, withRefuted } from './deploy-effects.ts';
 import type { DeployFact } from './deploy-worker.ts';
+import type { Deployment } from './deployment.ts';
 import { deploymentFact, withDeploymentsOf, withKnownDeployments } from './known-facts.ts';
 import { isSameEnvironment } from './policy.ts';
+import { putDeployment } from './slice.ts';
 import { withCarriers } from './stacked.ts';
 
 // A deployment after one more of its events. Each state is kept once for each environment, because a deployment may be

@@ -1,9 +1,12 @@
 // Events of the deploy policy: the configuration of a project was applied, or a person relaxed a repository.
 import { repoKey } from '@svc/contract/repo-name';
+import type { Board } from '../../kernel/board/board.ts';
 import { ask, type Fold, type FoldContext, on } from '../../kernel/board/fold-context.ts';
+import { short } from '../../kernel/board/line-values.ts';
 import { draft } from '../../kernel/log/event-line.ts';
-import { pullRequestOfWorker, putWorker, short } from '../board-entities.ts';
-import type { Board, Worker } from '../board-types.ts';
+import { pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
+import { putWorker } from '../workers/slice.ts';
+import type { Worker } from '../workers/worker.ts';
 import { withOwnAttention } from '../workers/worker-attention.ts';
 import { withFact } from './deploy-effects.ts';
 import { withKnownDeployments, withKnownFacts } from './known-facts.ts';

@@ -1,11 +1,16 @@
 // Facts that are already on the board, for a worker that is linked to them later: the merge of its pull request and the
 // deployments since. So the order of these events in the log does not matter.
 import { repoKey } from '@svc/contract/repo-name';
+import type { Board } from '../../kernel/board/board.ts';
 import type { FoldContext } from '../../kernel/board/fold-context.ts';
-import { commitKey, isOlder, linked, pullRequestKey, pullRequestOfWorker } from '../board-entities.ts';
-import type { Board, Deployment, Worker } from '../board-types.ts';
+import { commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
+import { isOlder } from '../../kernel/board/line-values.ts';
+import { linked } from '../../kernel/board/links.ts';
+import { pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
+import type { Worker } from '../workers/worker.ts';
 import { withFact } from './deploy-effects.ts';
 import { type DeployFact, isShipped, mergesOf } from './deploy-worker.ts';
+import type { Deployment } from './deployment.ts';
 import { isSameEnvironment } from './policy.ts';
 import { withCarriers } from './stacked.ts';
 

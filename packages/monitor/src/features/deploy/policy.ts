@@ -40,15 +40,15 @@ export type ProjectPolicies = {
 };
 
 /**
- * From a project's resolved configuration. An entry with any uncertain value is unknown as a whole. Files with an error may
+ * From a project's resolved configuration. An entry with any uncertain value is unknown as a whole. A file with an error may
  * be stricter than before, never laxer: an entry that skips the verification does not count then.
  */
 export function policiesOf(
   config: Config,
   values: readonly Pick<ResolvedValue, 'path' | 'value' | 'source' | 'uncertain'>[],
   others: ProjectPolicies['others'],
-  /** Whether the files have no error, and entries that were refused for their name. */
-  { isValid, misnamed }: { isValid: boolean; misnamed: readonly RefusedEntry[] },
+  /** Whether a file has no error, and entries that were refused for their name. */
+  { isValid, misnamed }: { isValid: (file: string) => boolean; misnamed: readonly RefusedEntry[] },
 ): ProjectPolicies {
   const ofDeploy = values.filter(({ path }) => path[0] === 'svc' && path[1] === 'deploy');
   const uncertain = new Set(ofDeploy.flatMap(({ path, uncertain: isSo }) => (isSo ? [path[2]] : [])));
@@ -62,13 +62,16 @@ export function policiesOf(
     const entry = policyOfRefused(stated);
     deploy[repoKey(repo)] = stricter(deploy[repoKey(repo)] ?? entry, entry);
   }
-  if (!isValid)
-    for (const { path, source } of ofDeploy)
-      if (source.kind === 'file' && deploy[repoKey(path[2] ?? '')]?.skipDeployVerification === true)
-        delete deploy[repoKey(path[2] ?? '')];
+  for (const { path, source } of ofDeploy)
+    if (
+      source.kind === 'file' &&
+      !isValid(source.file) &&
+      deploy[repoKey(path[2] ?? '')]?.skipDeployVerification === true
+    )
+      delete deploy[repoKey(path[2] ?? '')];
   const relaxes = ofDeploy.flatMap(({ path: [, , repo = '', key], value, source }) => {
     const isGiven = key === 'skipDeployVerification' && value === true && source.kind === 'file';
-    return isValid && isGiven && deploy[repoKey(repo)]?.skipDeployVerification === true
+    return isGiven && isValid(source.file) && deploy[repoKey(repo)]?.skipDeployVerification === true
       ? [repoKey(repo)]
       : [];
   });

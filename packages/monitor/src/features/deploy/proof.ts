@@ -1,7 +1,8 @@
 // Did it ship? One verdict for a ticket, with the chain from the ticket to the deployment behind it. The verdict is that of
 // the deploy lifecycle, which also writes the signal file and moves the ticket; the links show how each fact is known:
 // observed in a delivery, fetched by a poll, or only claimed in the signal file.
-import type { Board, PullRequest } from '../board-types.ts';
+import type { Board } from '../../kernel/board/board.ts';
+import type { PullRequest } from '../pull-requests/pull-request.ts';
 import { ALL_CHECKS, checkSummary } from '../pull-requests/pull-request-verdict.ts';
 import { nameOf, ruleOf, waitOf } from '../tickets/rule.ts';
 import { type Subject, shortSha } from '../tickets/subject.ts';

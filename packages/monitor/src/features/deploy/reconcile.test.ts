@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { runCommand } from '@svc/lib/process';
 import { codehostForTest, ghEnvironment, temporaryFolder, testToken } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { pullRequestKey } from '../../kernel/board/keys.ts';
 import type { EventDraft, EventLine } from '../../kernel/log/event-line.ts';
 import { openEventLog } from '../../kernel/log/event-log.ts';
 import { emptyBoard, foldLine } from '../board.ts';
-import { pullRequestKey } from '../board-entities.ts';
 import { createGh } from '../codehost/gh.ts';
 import { knownPullRequest } from '../pull-requests/fold-pull-request.ts';
 import {

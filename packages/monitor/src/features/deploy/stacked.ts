@@ -2,9 +2,14 @@
 // merge is in no commit of the main branch, but its change is in the squashed one. It counts as merged with it, once git
 // has proved that the head of the other pull request contains it, and that the other merge does not come after it: where it
 // does, the first merge is in the history and counts by itself, as long as nothing has reverted it there.
+
+import type { Board } from '../../kernel/board/board.ts';
 import type { FoldContext } from '../../kernel/board/fold-context.ts';
-import { branchKey, linked, pullRequestOfWorker } from '../board-entities.ts';
-import type { Board, PullRequest, Worker } from '../board-types.ts';
+import { branchKey } from '../../kernel/board/keys.ts';
+import { linked } from '../../kernel/board/links.ts';
+import { pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
+import type { PullRequest } from '../pull-requests/pull-request.ts';
+import type { Worker } from '../workers/worker.ts';
 import { isProvenForOther, refutationOf, withFact, withProofAsked } from './deploy-effects.ts';
 import { isTimedOut, isWaitingForDeploy } from './deploy-worker.ts';
 

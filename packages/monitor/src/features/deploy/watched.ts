@@ -1,8 +1,10 @@
 // What a reconciliation with the code host has to check: active pull requests, and merges that wait for their deployment.
+
+import type { Board } from '../../kernel/board/board.ts';
+import { commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
-import { commitKey, pullRequestKey } from '../board-entities.ts';
-import type { Board, Worker } from '../board-types.ts';
 import { stateIn } from '../pull-requests/poll-differences.ts';
+import type { Worker } from '../workers/worker.ts';
 import { isUnseenClaim, scopeOfWorker } from '../workers/worker-attention.ts';
 import { isEnded, isTimedOut, isWaitingForDeploy } from './deploy-worker.ts';
 

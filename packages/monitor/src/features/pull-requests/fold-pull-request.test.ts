@@ -1,7 +1,9 @@
 // A reconciliation against the board reports each difference once, and the board knows it afterwards.
+
 import { expect, test } from 'vitest';
+import { type Board } from '../../kernel/board/board.ts';
 import { moment } from '../../kernel/board/testing/lines.ts';
-import { type Board, emptyBoard, foldLine } from '../board.ts';
+import { emptyBoard, foldLine } from '../board.ts';
 import { knownPullRequest } from './fold-pull-request.ts';
 import { type PolledPullRequest, pollDifferences } from './poll-differences.ts';
 

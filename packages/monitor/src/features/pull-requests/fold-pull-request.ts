@@ -1,18 +1,10 @@
 // Events of pull requests: their own, and those of reviews, checks and comments.
 import { repoKey } from '@svc/contract/repo-name';
+import type { Board } from '../../kernel/board/board.ts';
 import { ask, type Fold, type FoldContext, on } from '../../kernel/board/fold-context.ts';
+import { commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
+import { linked } from '../../kernel/board/links.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
-import {
-  commitKey,
-  linked,
-  pullRequestKey,
-  pullRequestOfWorker,
-  putPullRequest,
-  putWorker,
-  workersNear,
-  workersOfPullRequest,
-} from '../board-entities.ts';
-import type { Board, MergeReadiness, PullRequest } from '../board-types.ts';
 import {
   checkSuiteActions,
   commentActions,
@@ -26,8 +18,11 @@ import { withPolicy } from '../deploy/fold-policy.ts';
 import { withKnownDeployments, withKnownFacts } from '../deploy/known-facts.ts';
 import { withCarriers } from '../deploy/stacked.ts';
 import { reactToJudgement, reactToPush } from '../reactions/fold-reactions.ts';
+import { putWorker } from '../workers/slice.ts';
 import { isOver, withOwnAttention } from '../workers/worker-attention.ts';
+import { pullRequestOfWorker, workersNear, workersOfPullRequest } from './own-pull-request.ts';
 import type { KnownPullRequest } from './poll-differences.ts';
+import type { MergeReadiness, PullRequest } from './pull-request.ts';
 import { ALL_CHECKS, checkSummary } from './pull-request-verdict.ts';
 import {
   type JudgementLine,
@@ -36,6 +31,7 @@ import {
   reducePullRequest,
   withKnownPreviews,
 } from './reduce-pull-request.ts';
+import { putPullRequest } from './slice.ts';
 
 function foldPullRequest(context: FoldContext<OwnLine['event']>): void {
   const { board, line } = context;

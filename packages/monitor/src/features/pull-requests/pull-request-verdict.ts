@@ -1,6 +1,6 @@
 // What the checks and the reviews of a pull request say together. Pure and without a schema, so that a web page may import
 // it: every surface gives the same answer.
-import type { PullRequest, ReviewVerdict } from '../board-types.ts';
+import type { PullRequest, ReviewVerdict } from './pull-request.ts';
 
 /** The name under which a poll reports the combined result of all checks. */
 export const ALL_CHECKS = 'all checks';

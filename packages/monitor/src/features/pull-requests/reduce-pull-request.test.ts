@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { type FoldedLine } from '../../kernel/board/board.ts';
 import { type LineFields, logged, moment, reduced } from '../../kernel/board/testing/lines.ts';
-import type { FoldedLine } from '../board.ts';
-import type { PullRequest } from '../board-types.ts';
 import { knownPullRequest } from './fold-pull-request.ts';
+import type { PullRequest } from './pull-request.ts';
 import { reducePullRequest } from './reduce-pull-request.ts';
 
 const scope = { repo: 'acme/web', pr: 42, branch: 'eng-42', sha: 'head-1' };

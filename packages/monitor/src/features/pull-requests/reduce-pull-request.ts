@@ -1,28 +1,16 @@
 // A pull request after one more of its events. An event older than the known state only fills gaps; a merge is final.
 
+import type { Board } from '../../kernel/board/board.ts';
 import type { LineOf } from '../../kernel/board/fold-context.ts';
+import { commitKey } from '../../kernel/board/keys.ts';
+import { isOlder, later, short, timeOf, upstreamTime, withEntry } from '../../kernel/board/line-values.ts';
+import { linked } from '../../kernel/board/links.ts';
 import type { Topic } from '../../kernel/log/topics.ts';
 import { isIn } from '../../kernel/log/typed-line.ts';
-import {
-  commitKey,
-  isOlder,
-  later,
-  linked,
-  short,
-  timeOf,
-  upstreamTime,
-  withEntry,
-  workersOfPullRequest,
-} from '../board-entities.ts';
-import type {
-  Board,
-  Deployment,
-  PreviewSource,
-  PullRequest,
-  PullRequestCheck,
-  ReviewVerdict,
-} from '../board-types.ts';
+import type { Deployment } from '../deploy/deployment.ts';
 import { isSameEnvironment } from '../deploy/policy.ts';
+import { workersOfPullRequest } from './own-pull-request.ts';
+import type { PreviewSource, PullRequest, PullRequestCheck, ReviewVerdict } from './pull-request.ts';
 import { ALL_CHECKS, isPassing } from './pull-request-verdict.ts';
 
 type Family<Name extends string> = LineOf<Extract<Topic, `${Name}.${string}`>>;

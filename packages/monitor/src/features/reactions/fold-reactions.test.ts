@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { type Board } from '../../kernel/board/board.ts';
 import { type LineFields, logged, moment } from '../../kernel/board/testing/lines.ts';
 import type { Effect } from '../../kernel/outbox/effect.ts';
-import { type Board, emptyBoard, foldLine } from '../board.ts';
-import type { Worker } from '../board-types.ts';
+import { emptyBoard, foldLine } from '../board.ts';
+import type { Worker } from '../workers/worker.ts';
 
 const mine = { orchestrator: 'run-1', ticket: 'ENG-42' };
 const scope = { repo: 'acme/web', pr: 42, branch: 'eng-42' };

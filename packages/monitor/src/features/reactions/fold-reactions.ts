@@ -1,12 +1,17 @@
 // Notifies the workers of our runs about failed checks and reviews, and cancels a pending agent start once a new commit
 // was pushed.
+
+import type { Board } from '../../kernel/board/board.ts';
 import { ask, type FoldContext } from '../../kernel/board/fold-context.ts';
+import { pullRequestKey } from '../../kernel/board/keys.ts';
 import { isIn } from '../../kernel/log/typed-line.ts';
-import { pullRequestKey, pullRequestOfWorker, putWorker, workersOfPullRequest } from '../board-entities.ts';
-import type { Board, PullRequest, Worker } from '../board-types.ts';
 import { isPreMerge } from '../deploy/deploy-worker.ts';
+import { pullRequestOfWorker, workersOfPullRequest } from '../pull-requests/own-pull-request.ts';
+import type { PullRequest } from '../pull-requests/pull-request.ts';
 import type { JudgementLine } from '../pull-requests/reduce-pull-request.ts';
 import { MOST_REACTIONS } from '../workers/reaction-causes.ts';
+import { putWorker } from '../workers/slice.ts';
+import type { Worker } from '../workers/worker.ts';
 import { withOwnAttention } from '../workers/worker-attention.ts';
 import { type Reaction, reactionText, reactionTo, reactionToChecks } from './reactions.ts';
 

@@ -3,8 +3,8 @@
 import { fenced, withoutControl } from '@svc/lib/control-characters';
 import { cutText } from '@svc/lib/cut-text';
 import type { LineOf } from '../../kernel/board/fold-context.ts';
-import { short } from '../board-entities.ts';
-import type { PullRequest } from '../board-types.ts';
+import { short } from '../../kernel/board/line-values.ts';
+import type { PullRequest } from '../pull-requests/pull-request.ts';
 import { checkSummary } from '../pull-requests/pull-request-verdict.ts';
 import {
   MOST_REACTIONS,

@@ -1,9 +1,9 @@
 import { workerStatuses } from '@svc/contract/worker-statuses';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Board } from '../../kernel/board/board.ts';
 import { logged } from '../../kernel/board/testing/lines.ts';
 import { emptyBoard, foldLine } from '../board.ts';
-import type { Board } from '../board-types.ts';
 import {
   judgeRetention,
   type RetentionFacts,

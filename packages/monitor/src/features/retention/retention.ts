@@ -1,10 +1,14 @@
 // Which old data may be removed: a worktree, a run, the journals of a run, an archive or a log. Everything is kept unless
 // it is known to be old enough, unused and saved elsewhere, and no open attention item is about it.
 import { shownStatus } from '@svc/contract/worker-statuses';
+import type { Board } from '../../kernel/board/board.ts';
 import { whyNotEnded } from '../archive/archive-rules.ts';
-import type { AttentionItem, Board, Run, Session, Worker } from '../board-types.ts';
+import type { AttentionItem } from '../attention/attention-item.ts';
 import type { Config } from '../config.ts';
 import { isEnded } from '../deploy/deploy-worker.ts';
+import type { Run } from '../runs/run.ts';
+import type { Session } from '../sessions/session.ts';
+import type { Worker } from '../workers/worker.ts';
 import type { retentionKinds } from './topics.ts';
 
 type RetentionKind = (typeof retentionKinds)[number];

@@ -2,11 +2,12 @@
 // its result: executing it twice must have the same effect as once.
 import { z } from 'zod';
 import type { AgentState } from '../agents/session.ts';
-import type { Run, Worker } from '../board-types.ts';
 import type { RecallCause } from '../workers/reaction-causes.ts';
+import type { Worker } from '../workers/worker.ts';
 import type { HoldReason } from './api.ts';
 import type { Budgets, Spender } from './budget.ts';
 import type { RunPlan } from './plan.ts';
+import type { Run } from './run.ts';
 
 /** Limits of the run's project, as currently configured. */
 export type ProjectLimits = {

@@ -1,7 +1,8 @@
 // Attention about budgets: raised when one is reached or cannot be enforced, resolved when it is raised or no longer set.
+
+import type { Board } from '../../kernel/board/board.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
 import { attentionId } from '../attention/reduce-attention.ts';
-import type { Board } from '../board-types.ts';
 import { isPreMerge } from '../deploy/deploy-worker.ts';
 import type { PlannedRun } from './acts.ts';
 import { budgetStop, hasBudget, unknownSpenders } from './budget.ts';

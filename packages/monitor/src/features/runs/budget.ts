@@ -1,5 +1,7 @@
 // Budgets: what the agents of a ticket, of a run, or of a project on one day may cost. When the known cost has reached one,
 // no further turn is started; a turn that runs may end. What is not known cannot be stopped, and is shown as such.
+
+import type { Board } from '../../kernel/board/board.ts';
 import {
   type AttemptCost,
   costOfWorker,
@@ -12,7 +14,7 @@ import {
 import type { AgentCost } from '../agents/schemas.ts';
 import type { AgentSession } from '../agents/session.ts';
 import { costCovers } from '../agents/tokens.ts';
-import type { Board, Worker } from '../board-types.ts';
+import type { Worker } from '../workers/worker.ts';
 
 export type Budgets = { ticketUsd: number | null; runUsd: number | null; dayUsd: number | null };
 export type Spender = Pick<Worker, 'orchestrator' | 'ticket' | 'spent' | 'signal'>;

@@ -3,11 +3,12 @@
 import { messageOf } from '@svc/lib/errors';
 import { createLimit } from '@svc/lib/limit';
 import type { Logger } from 'pino';
-import type { Board, Run } from '../board-types.ts';
+import type { Board } from '../../kernel/board/board.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
 import type { ListedWorktree } from '../worktrees/io/worktrees.ts';
 import type { RunProjects } from './io/run-project.ts';
 import type { RunPlan } from './plan.ts';
+import type { Run } from './run.ts';
 
 type Tickets = { orchestrator: string; plan: Pick<RunPlan, 'project'>; tickets: readonly string[] };
 

@@ -1,8 +1,9 @@
 import { mergedWorker, sampleMergeSha, sampleWorker } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import type { Run, Worker } from '../board-types.ts';
+import type { Worker } from '../workers/worker.ts';
 import type { Act, LiveAgent, PlannedRun, ProjectLimits, Revivals, Verification, World } from './acts.ts';
 import { nextActs } from './next-acts.ts';
+import type { Run } from './run.ts';
 
 const now = '2026-01-02T12:00:00.000Z';
 const ago = (seconds: number): string => new Date(Date.parse(now) - seconds * 1000).toISOString();

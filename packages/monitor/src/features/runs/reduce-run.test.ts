@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { logged, reduced } from '../../kernel/board/testing/lines.ts';
-import type { Run } from '../board-types.ts';
 import { reduceRun } from '../workers/fold-worker.ts';
+import type { Run } from './run.ts';
 
 const plan = {
   plan: [['ABC-1']],

@@ -1,6 +1,6 @@
 // The labels of a run, of its waves and of the verification of its merges.
 import type { StateLabel } from '../../kernel/board/label.ts';
-import type { Run } from '../board-types.ts';
+import type { Run } from './run.ts';
 
 const states: Record<Run['state'], StateLabel> = {
   running: { meaning: 'motion', words: 'Running' },

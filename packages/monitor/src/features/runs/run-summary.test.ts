@@ -8,7 +8,7 @@ import {
   sampleWorker,
 } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import type { Run } from '../board-types.ts';
+import type { Run } from './run.ts';
 import { runSummary } from './run-summary.ts';
 
 const signal = (ticket: string, usd: number | null) => ({

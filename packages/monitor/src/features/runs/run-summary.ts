@@ -1,13 +1,14 @@
 // The summary of a finished run for the next person: `summary.md` in the run's folder. The board's facts, with their
 // sources. Unknown values are shown as unknown, never as 0 and never left out.
+
 import { shownStatus } from '@svc/contract/worker-statuses';
+import { type Board } from '../../kernel/board/board.ts';
 import { costText, runCostText } from '../agents/cost.ts';
-import type { Board } from '../board.ts';
-import type { Run } from '../board-types.ts';
 import type { Link, LinkName } from '../deploy/proof.ts';
 import { receipt } from '../tickets/receipt.ts';
 import type { Receipt } from '../workers/api.ts';
 import type { RunView } from './api.ts';
+import type { Run } from './run.ts';
 import { type RunTicketView, runView } from './run-view.ts';
 
 /** A model's text about the run; `problem` if it was called and returned no text. */

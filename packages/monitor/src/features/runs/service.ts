@@ -8,7 +8,6 @@ import type { Asked } from '../../kernel/http/route.ts';
 import { draft } from '../../kernel/log/event-line.ts';
 import type { DetailOf, Topic } from '../../kernel/log/topics.ts';
 import type { api } from '../api.ts';
-import type { Run } from '../board-types.ts';
 import { isUnmerged } from '../deploy/deploy-worker.ts';
 import { trackerName, trackerOf } from '../tracker/tracker-of.ts';
 import type { SignalStore } from '../workers/io/signal-store.ts';
@@ -25,6 +24,7 @@ import type { Hold, Orchestrator } from './io/orchestrator.ts';
 import { preflight, preflightRetry } from './io/preflight.ts';
 import { type RunProjects, type ServedFolders, servedProject } from './io/run-project.ts';
 import { endsWithItsRun } from './next-acts.ts';
+import type { Run } from './run.ts';
 import { runView } from './run-view.ts';
 
 export type RunParts = {

@@ -1,6 +1,6 @@
 import { mergedPullRequest, samplePullRequest, sampleTime, sampleWorker } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import type { PullRequest } from '../board-types.ts';
+import type { PullRequest } from '../pull-requests/pull-request.ts';
 import { waitHours } from './run-view.ts';
 
 const now = sampleTime('14:00');

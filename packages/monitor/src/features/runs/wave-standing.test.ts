@@ -1,6 +1,6 @@
 import { sampleWorker } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import type { Worker } from '../board-types.ts';
+import type { Worker } from '../workers/worker.ts';
 import { defaultTimings } from './acts.ts';
 import { standingOfTicket } from './wave-standing.ts';
 

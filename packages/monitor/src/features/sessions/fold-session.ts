@@ -2,12 +2,12 @@
 // person is an attention item, until it goes on or nothing is known of it any more.
 import { onlyKnown } from '@svc/contract/payload-fields';
 import { ask, type Fold, type FoldContext, on } from '../../kernel/board/fold-context.ts';
+import { short } from '../../kernel/board/line-values.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
 import { attentionId } from '../attention/reduce-attention.ts';
-import { short } from '../board-entities.ts';
-import type { Session } from '../board-types.ts';
 import { sessionStates } from './hooks.ts';
+import type { Session } from './session.ts';
 import { sessionTopicNames } from './topics.ts';
 
 const sessionTopics = topicsIn('session', sessionTopicNames);
@@ -25,7 +25,7 @@ const topicOf: Readonly<Record<Session['state'], SessionTopic>> = {
 /** The event that puts a session on the board. */
 export function sessionEvent(
   key: string,
-  session: Omit<Session, 'since' | 'lastSeq' | 'lastAt'>,
+  session: Omit<Session, 'key' | 'since' | 'lastSeq' | 'lastAt'>,
 ): EventDraft {
   const { agent, folder, branch, state, known, tool, reason, pid, pidStartedAt, open } = session;
   return draft(
@@ -53,6 +53,7 @@ function foldSession(context: FoldContext<SessionTopic>): void {
   const before = board.sessions.get(key);
   const state = sessionStates.find((one) => topicOf[one] === line.event) ?? 'unknown';
   const session: Session = {
+    key,
     agent,
     folder: short(folder) ?? before?.folder ?? '/',
     branch: short(line.scope.branch) ?? null,

@@ -1,8 +1,11 @@
 // The briefing: the whole board in a few sentences, and a short label for the session of each active ticket. The
 // model's answer is text; labels are read from it, only for requested tickets.
-import type { AttentionItem, Board, Worker } from '../board-types.ts';
+
+import type { Board } from '../../kernel/board/board.ts';
+import type { AttentionItem } from '../attention/attention-item.ts';
 import { isEnded } from '../deploy/deploy-worker.ts';
 import { createLookup } from '../tickets/subject.ts';
+import type { Worker } from '../workers/worker.ts';
 import type { SuggestedLabel } from './api.ts';
 import {
   attentionLine,

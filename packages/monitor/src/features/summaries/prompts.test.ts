@@ -1,9 +1,10 @@
 // What is sent to a model: foreign text is fenced off and bounded, and nothing changes without a reason.
+
 import { utf8Length } from '@svc/lib/cut-text';
 import { sampleAttention, sampleBoard, samplePullRequest, sampleTicket, sampleWorker } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Board } from '../board.ts';
+import { type Board } from '../../kernel/board/board.ts';
 import { briefingRequest, readBriefing } from './briefing-prompt.ts';
 import {
   createConsent,

@@ -1,14 +1,17 @@
 // The prompt of a summary. It is a pure function of the board: its hash is the snapshot hash.
 import { repoKey } from '@svc/contract/repo-name';
 import { cutText, utf8Length } from '@svc/lib/cut-text';
-import type { AttentionItem, Board, PullRequest, Worker } from '../board-types.ts';
+import type { Board } from '../../kernel/board/board.ts';
+import type { AttentionItem } from '../attention/attention-item.ts';
 import type { Config } from '../config.ts';
 import { isEnded } from '../deploy/deploy-worker.ts';
 import { mergeReadiness } from '../pull-requests/fold-pull-request.ts';
+import type { PullRequest } from '../pull-requests/pull-request.ts';
 import { contradictionsIn } from '../tickets/inconsistencies.ts';
 import { ruleOf, waitOf } from '../tickets/rule.ts';
 import { createLookup, nameOfPullRequest, type Subject } from '../tickets/subject.ts';
 import { ticketPrefixOf } from '../tracker/tracker-of.ts';
+import type { Worker } from '../workers/worker.ts';
 import { needsOf } from '../workers/worker-attention.ts';
 
 /** `summaryPrompt(board, 'run-1', 'run-summary')` */

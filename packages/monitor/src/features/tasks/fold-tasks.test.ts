@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Board } from '../../kernel/board/board.ts';
 import { draft } from '../../kernel/log/event-line.ts';
 import { emptyBoard, foldLine, packBoard, unpackBoard } from '../board.ts';
-import type { Board } from '../board-types.ts';
 import { LONGEST_TASK, localPrefix, localTicketText, readTask } from './task.ts';
 
 const asked = (task: string, local: boolean) =>

@@ -1,11 +1,14 @@
 // A task after one more event, and the ticket that it became. A local ticket gets its number here, where all tasks are in
 // one order, so two of them never share one.
+
+import type { Board } from '../../kernel/board/board.ts';
 import { ask, type Fold, type FoldContext, type LineOf, on } from '../../kernel/board/fold-context.ts';
 import { draft } from '../../kernel/log/event-line.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
-import { unknownTicket } from '../board-entities.ts';
-import type { Board, Task, Ticket } from '../board-types.ts';
+import type { Ticket } from '../tracker/ticket.ts';
+import { unknownTicket } from '../tracker/ticket.ts';
 import type { TicketPhase } from '../tracker/ticket-phases.ts';
+import type { Task } from './task.ts';
 import { localStates } from './task.ts';
 
 const REFUSED = 'task-refused';

@@ -6,12 +6,12 @@ import type { ApiAnswer } from '../../kernel/http/api-route.ts';
 import type { Asked } from '../../kernel/http/route.ts';
 import { draft } from '../../kernel/log/event-line.ts';
 import type { api } from '../api.ts';
-import type { Task } from '../board-types.ts';
 import type { AskServices } from '../runs/io/ask-services.ts';
 import { refuseUnready } from '../runs/io/begin-run.ts';
 import { preflight } from '../runs/io/preflight.ts';
 import { type RunProjects, type ServedFolders, servedProject } from '../runs/io/run-project.ts';
 import { trackerOf } from '../tracker/tracker-of.ts';
+import type { Task } from './task.ts';
 import { localPrefix, readTask, runOfTask } from './task.ts';
 
 const WAITED_MS = 60_000;

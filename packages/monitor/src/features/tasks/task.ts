@@ -1,8 +1,9 @@
 // A task that a person describes instead of naming a ticket. It becomes a ticket: of the tracker, or a local one that only
 // svc knows. Title and text of a local ticket are in the log.
 import { visibleText } from '@svc/lib/visible-text';
-import type { Board, Task, Ticket } from '../board-types.ts';
+import type { Board } from '../../kernel/board/board.ts';
 import { titleOf } from '../findings/findings.ts';
+import type { Ticket } from '../tracker/ticket.ts';
 import type { TicketPhase } from '../tracker/ticket-phases.ts';
 
 /** Characters. The line of a task always fits into the log as a whole: none takes more than three bytes there. */
@@ -66,3 +67,29 @@ export const localStates: Readonly<Record<TicketPhase, NonNullable<Ticket['state
   done: { id: null, name: 'Done', type: 'completed' },
   canceled: { id: null, name: 'Canceled', type: 'canceled' },
 };
+
+import type { Last } from '../../kernel/board/board.ts';
+
+/** `filingAt`: its ticket may have been created since. */
+export type Task = {
+  key: string;
+  /** The line that asked for it. */
+  seq: number;
+  title: string;
+  /** Kept for a local ticket; otherwise until the tracker has it. */
+  body: string;
+  local: boolean;
+  project: string;
+  base: string | null;
+  agent: string | null;
+  model: string | null;
+  mode: string | null;
+  by: string;
+  ticket: string | null;
+  url: string | null;
+  state: 'requested' | 'filed' | 'started' | 'refused';
+  filingAt: string | null;
+  /** Why no run was started, and the fix. */
+  reason: string | null;
+  remedy: string | null;
+} & Last;

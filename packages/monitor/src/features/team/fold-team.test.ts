@@ -1,11 +1,12 @@
 import { sampleAttention, sampleBoard, samplePullRequest, sampleTicket, sampleWorker } from '@svc/testkit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type FoldedLine } from '../../kernel/board/board.ts';
 import { logged } from '../../kernel/board/testing/lines.ts';
 import { createChangeTracker } from '../board/board-changes.ts';
 import { boardColumns } from '../board/board-columns.ts';
 import { boardView, WEEK_MS } from '../board/board-view.ts';
-import { emptyBoard, type FoldedLine, foldLine, packBoard, unpackBoard } from '../board.ts';
+import { emptyBoard, foldLine, packBoard, unpackBoard } from '../board.ts';
 import { whyTicket } from '../why/why.ts';
 import { readShared } from './shared.ts';
 import { publishedThings, sharedThings } from './shared-things.ts';

@@ -1,7 +1,8 @@
 // What other machines of the team have published, verified when it was received. A record has a version: an older one
 // never replaces a newer one, and what was removed is remembered with its version.
 import { ask, type Fold, type FoldContext, on } from '../../kernel/board/fold-context.ts';
-import type { AttentionItem, CommandEntry } from '../board-types.ts';
+import type { AttentionItem } from '../attention/attention-item.ts';
+import type { CommandEntry } from './records.ts';
 import { isSharedKind, readShared } from './shared.ts';
 
 /** Records of machines that are no longer members go with them. */

@@ -1,8 +1,9 @@
 // Items that another member has handed over. They stay with their owner until a machine of the person has them: it has
 // everything that was published before the heartbeat of this machine that it has heard.
+
+import type { Board } from '../../kernel/board/board.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
 import type { AttentionItem } from '../board/entities.ts';
-import type { Board } from '../board-types.ts';
 import type { createPublisher } from './io/publisher.ts';
 
 /** The lines of a heartbeat of a machine of `person`, which has heard this machine's heartbeat of the version `heard`. */

@@ -1,10 +1,11 @@
 // The team: who is in it, what its machines work on, and how it changes.
+
+import type { Board } from '../../kernel/board/board.ts';
 import { boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { goneWith, momentIn, type Routes, route } from '../../kernel/http/route.ts';
 import type { Since } from '../../kernel/log/event-filter.ts';
 import { api } from '../api.ts';
-import type { Board } from '../board-types.ts';
 import type { Team } from './io/team.ts';
 import { memberNamed } from './names.ts';
 import { commandViews } from './team-view.ts';

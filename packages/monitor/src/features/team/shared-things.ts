@@ -1,10 +1,10 @@
 // What a machine shares of its board: the values that a card and a ticket page need. No text of an agent, no diff, no
 // folder of the machine, and titles of tickets only if its person has chosen that.
 import { MAX_RECORDS_PER_MACHINE } from '@svc/contract/relay/record';
+import type { Board } from '../../kernel/board/board.ts';
 import { commandToShare } from '../../kernel/check/remedy-command.ts';
 import type { BoardView } from '../board/api.ts';
 import { boardView } from '../board/board-view.ts';
-import type { Board } from '../board-types.ts';
 import { titlesIn } from '../workers/worker-titles.ts';
 import type { CommandValue, ResultValue } from './command.ts';
 import { isPlainRemedy, type SharedOf, type SharedThing, withShortTexts, withShortTitle } from './shared.ts';

@@ -1,8 +1,9 @@
 // What a board shows of the records of each other machine. One machine may publish 2,000 records of 64 KiB, more than a page
 // can hold, so the shown records of a machine are bounded together, and what is left out is counted.
 
-import type { Board, TeamRecord } from '../board-types.ts';
-import type { LeftOut } from '../team/api.ts';
+import type { Board } from '../../kernel/board/board.ts';
+import type { LeftOut } from './api.ts';
+import type { TeamRecord } from './records.ts';
 
 /** Shown of a machine. A worker has about 2 KB. */
 export const MOST_SHOWN_BYTES = 1024 * 1024;

@@ -1,8 +1,9 @@
 // The team's board: every machine with what it has published, and this machine with its own board.
+
+import type { Board } from '../../kernel/board/board.ts';
 import type { BoardView } from '../board/api.ts';
 import { boardView } from '../board/board-view.ts';
 import type { TeamWorkerView } from '../board/entities.ts';
-import type { Board } from '../board-types.ts';
 import { titlesIn } from '../workers/worker-titles.ts';
 import type { TeamBoard, TeamCommandView } from './api.ts';
 import { SILENT_MS } from './roster.ts';

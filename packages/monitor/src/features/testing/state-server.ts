@@ -2,6 +2,7 @@
 // folded into it as in the daemon.
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
+import type { Board } from '../../kernel/board/board.ts';
 import { createHttpServer } from '../../kernel/http/server.ts';
 import { allowEveryone } from '../../kernel/http/testing/allow-everyone.ts';
 import type { Since } from '../../kernel/log/event-filter.ts';
@@ -9,7 +10,6 @@ import type { EventDraft } from '../../kernel/log/event-line.ts';
 import { attentionRoutes } from '../attention/routes.ts';
 import { boardRoutes } from '../board/routes.ts';
 import { foldLine } from '../board.ts';
-import type { Board } from '../board-types.ts';
 import { deployRoutes } from '../deploy/routes.ts';
 import { whyRoutes } from '../why/routes.ts';
 

@@ -1,6 +1,6 @@
 // A ticket whose phase is reported as done is moved only with proof, if its repository requires that. Until then it is held;
 // the deploy lifecycle moves it when its worker is done.
-import type { Board } from '../board-types.ts';
+import type { Board } from '../../kernel/board/board.ts';
 import { deployPolicyForTicket, stricter } from '../deploy/policy.ts';
 import { proofOf } from '../deploy/proof.ts';
 import { createLookup } from './subject.ts';

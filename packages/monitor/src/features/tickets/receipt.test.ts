@@ -12,7 +12,7 @@ import {
   verifiedPolicy,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import type { Deployment } from '../board-types.ts';
+import type { Deployment } from '../deploy/deployment.ts';
 import type { Receipt } from '../workers/api.ts';
 import { receipt } from './receipt.ts';
 

@@ -1,10 +1,10 @@
 // One sentence each: the rule behind a worker's status, and what it is waiting for.
 import { agentSays, claimsPullRequest, isAgentsWork, shownStatus } from '@svc/contract/worker-statuses';
 import { pausedBy } from '../agents/limits.ts';
-import type { Worker } from '../board-types.ts';
 import type { DeployProgress } from '../deploy/api.ts';
 import { DEPLOY_BUDGET, isPreMerge, isShipped, waitsForPolicy } from '../deploy/deploy-worker.ts';
 import { mergeReadiness } from '../pull-requests/fold-pull-request.ts';
+import type { Worker } from '../workers/worker.ts';
 import { answersTo } from '../workers/worker-attention.ts';
 import { nameOfPullRequest, type Subject, shortSha } from './subject.ts';
 

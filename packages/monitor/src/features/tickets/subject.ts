@@ -1,14 +1,20 @@
 // What the board knows about one ticket: its worker, its pull request, its state in the tracker, and the deployments
 // of its merge. Names of tickets and repositories are case-insensitive.
 import { repoKey } from '@svc/contract/repo-name';
-import { commitKey, isOwn, linked, mayBeOf, pullRequestKey, pullRequestOfWorker } from '../board-entities.ts';
-import type { Board, Deployment, PullRequest, Ticket, Worker } from '../board-types.ts';
+import type { Board } from '../../kernel/board/board.ts';
+import { commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
+import { linked } from '../../kernel/board/links.ts';
 import type { DeployWorker } from '../deploy/api.ts';
 import { mergesOf } from '../deploy/deploy-worker.ts';
+import type { Deployment } from '../deploy/deployment.ts';
 import { factsOfCommit } from '../deploy/known-facts.ts';
 import { deployStep, isDeployTask } from '../deploy/lifecycle.ts';
 import { deployPolicyFor, isSameEnvironment } from '../deploy/policy.ts';
+import { isOwn, mayBeOf, pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
+import type { PullRequest } from '../pull-requests/pull-request.ts';
+import type { Ticket } from '../tracker/ticket.ts';
 import { currentWorker } from '../workers/current-worker.ts';
+import type { Worker } from '../workers/worker.ts';
 
 export type Subject = {
   ticket: string;

@@ -1,6 +1,7 @@
 // A span of a ticket's timeline, with the events that prove its start and end.
-import { isOlder } from '../board-entities.ts';
-import type { FoldedLine } from '../board-types.ts';
+
+import type { FoldedLine } from '../../kernel/board/board.ts';
+import { isOlder } from '../../kernel/board/line-values.ts';
 import type { Trace } from '../workers/api.ts';
 
 export type TraceSpan = Trace['spans'][number];

@@ -1,8 +1,8 @@
 import { createRandom } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type FoldedLine } from '../../kernel/board/board.ts';
 import { randomTape } from '../../kernel/board/testing/tape.ts';
-import type { FoldedLine } from '../board.ts';
 import { type TraceSubject, traceOf } from './trace.ts';
 import { axisScale, foldIdle } from './trace-axis.ts';
 import type { TraceSpan } from './trace-span.ts';

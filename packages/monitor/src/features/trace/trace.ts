@@ -2,12 +2,13 @@
 // verification; each with the events that prove it, on an axis that folds idle nights.
 
 import { WorkerStatus } from '@svc/contract/signal-file';
+import type { FoldedLine } from '../../kernel/board/board.ts';
 import type { LineOf } from '../../kernel/board/fold-context.ts';
+import { pullRequestKey } from '../../kernel/board/keys.ts';
+import { isOlder, short } from '../../kernel/board/line-values.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
 import type { Topic } from '../../kernel/log/topics.ts';
 import { isIn } from '../../kernel/log/typed-line.ts';
-import { isOlder, pullRequestKey, short } from '../board-entities.ts';
-import type { FoldedLine } from '../board-types.ts';
 import { checkSuiteActions } from '../codehost/topics.ts';
 import { isEnded } from '../deploy/deploy-worker.ts';
 import { isPassing } from '../pull-requests/pull-request-verdict.ts';

@@ -1,8 +1,9 @@
 // The order of tickets according to the tracker: which block which, and which wait for a ticket outside the list.
-import type { Ticket } from '../board-types.ts';
+
 import type { OutsideBlocker } from '../runs/api.ts';
 import type { BlockedTicket } from '../runs/plan.ts';
 import type { TrackerRelation } from './api-answer.ts';
+import type { Ticket } from './ticket.ts';
 
 export type Dependencies = {
   tickets: BlockedTicket[];

@@ -1,17 +1,21 @@
 // A ticket after one more event. The tracker's state replaces an earlier one; the phase of our own workflow is kept
 // beside it.
 import type { WorkerStatus } from '@svc/contract/signal-file';
+import type { Board } from '../../kernel/board/board.ts';
 import { ask, type Fold, type FoldContext, type LineOf, on } from '../../kernel/board/fold-context.ts';
+import { isOlder, later, short, upstreamTime } from '../../kernel/board/line-values.ts';
 import { draft } from '../../kernel/log/event-line.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
 import { attentionId } from '../attention/reduce-attention.ts';
-import { isOlder, later, short, unknownTicket, upstreamTime } from '../board-entities.ts';
-import type { Board, FeedState, Ticket, Worker } from '../board-types.ts';
 import { isPreMerge, isUnmerged } from '../deploy/deploy-worker.ts';
+import type { FeedState } from '../feeds/feed-state.ts';
 import { feedGrades } from '../feeds/topics.ts';
 import { decideDispatch } from '../runs/dispatch.ts';
 import { moveTicket } from '../tasks/fold-tasks.ts';
 import { heldBack } from '../tickets/held-ticket.ts';
+import type { Worker } from '../workers/worker.ts';
+import type { Ticket } from './ticket.ts';
+import { unknownTicket } from './ticket.ts';
 import { type TicketPhase, ticketPhases } from './ticket-phases.ts';
 import { issueActions } from './topics.ts';
 import { ticketWritten } from './tracker-of.ts';

@@ -12,9 +12,10 @@ import {
 import { describe, expect, test } from 'vitest';
 import { logged, moment } from '../../kernel/board/testing/lines.ts';
 import { emptyBoard, foldLine } from '../board.ts';
-import type { Deployment, Worker } from '../board-types.ts';
+import type { Deployment } from '../deploy/deployment.ts';
 import { unknownDeployPolicy } from '../deploy/policy.ts';
 import type { Why } from '../workers/api.ts';
+import type { Worker } from '../workers/worker.ts';
 import { why, whyTicket } from './why.ts';
 
 const noon = Date.parse(sampleTime('12:00'));

@@ -1,20 +1,24 @@
 // Why a ticket is in its state: the rule, the facts, what it waits for, where the facts disagree, and what is not known.
 import { agentSays, shownStatus } from '@svc/contract/worker-statuses';
+import type { Board } from '../../kernel/board/board.ts';
 import { inOneLine } from '../agents/agent-output.ts';
 import { nothingSpent } from '../agents/cost.ts';
 import { limitText, pausedBy, suspendedText } from '../agents/limits.ts';
 import type { AgentState } from '../agents/session.ts';
 import { neverWaited } from '../agents/waits.ts';
-import type { Board, Deployment, TeamMachine, TeamRecord, Ticket, Worker } from '../board-types.ts';
 import { isInLifecycle, isShipped } from '../deploy/deploy-worker.ts';
+import type { Deployment } from '../deploy/deployment.ts';
 import { isDeployTask } from '../deploy/lifecycle.ts';
 import { evidenceOf, proofOf } from '../deploy/proof.ts';
 import { ALL_CHECKS } from '../pull-requests/pull-request-verdict.ts';
+import type { TeamMachine, TeamRecord } from '../team/records.ts';
 import { contradictionsIn, unknownsIn } from '../tickets/inconsistencies.ts';
 import { nameOf, ruleOf, waitOf } from '../tickets/rule.ts';
 import { createLookup, type Subject, shortSha } from '../tickets/subject.ts';
+import type { Ticket } from '../tracker/ticket.ts';
 import type { Why } from '../workers/api.ts';
 import { processOf } from '../workers/known-process.ts';
+import type { Worker } from '../workers/worker.ts';
 
 export function why(board: Board, worker: Worker, now: number): Why {
   return whyOf(board, createLookup(board).ofWorker(worker), now);

@@ -1,6 +1,7 @@
 // Several runs may have a worker for one ticket. One of them speaks for the ticket: the one that started last, of those
 // that were not given up.
-import type { Board, Worker } from '../board-types.ts';
+import type { Board } from '../../kernel/board/board.ts';
+import type { Worker } from './worker.ts';
 
 export function currentWorker(workers: readonly Worker[]): Worker | undefined {
   const kept = workers.filter((worker) => !isGivenUp(worker));

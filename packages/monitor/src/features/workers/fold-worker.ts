@@ -2,11 +2,10 @@
 
 import type { WorkerStatus } from '@svc/contract/signal-file';
 import { ask, type Fold, type FoldContext, type LineOf, on } from '../../kernel/board/fold-context.ts';
+import { short, textsIn, timeOf, withEntry } from '../../kernel/board/line-values.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
 import type { Topic } from '../../kernel/log/topics.ts';
 import { isIn } from '../../kernel/log/typed-line.ts';
-import { putWorker, short, textsIn, timeOf, withEntry } from '../board-entities.ts';
-import type { Run, Worker } from '../board-types.ts';
 import { withFact } from '../deploy/deploy-effects.ts';
 import { type DeployFact, isShipped } from '../deploy/deploy-worker.ts';
 import { withPolicy } from '../deploy/fold-policy.ts';
@@ -14,9 +13,12 @@ import { withKnownFacts } from '../deploy/known-facts.ts';
 import { isSamePolicy } from '../deploy/policy.ts';
 import { withKnownReactions } from '../reactions/fold-reactions.ts';
 import type { Blockers, RunPlan } from '../runs/plan.ts';
+import type { Run } from '../runs/run.ts';
 import { moveTicket } from '../tasks/fold-tasks.ts';
 import { currentWorkerOf, isGivenUp } from './current-worker.ts';
 import { claimedStatus, reduceWorker, type WorkerTopic, workerKey } from './reduce-worker.ts';
+import { putWorker } from './slice.ts';
+import type { Worker } from './worker.ts';
 import { resolve, withOwnAttention } from './worker-attention.ts';
 
 // A run after one more event: its own, one of a wave, or the first of a worker of an unannounced run.

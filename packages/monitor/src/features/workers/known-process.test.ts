@@ -1,8 +1,8 @@
 import { sampleTime, sampleWorker } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import type { WorkerAgent } from '../agents/schemas.ts';
-import type { Worker } from '../board-types.ts';
 import { processOf } from './known-process.ts';
+import type { Worker } from './worker.ts';
 
 const process = (state: Worker['process']['state'], at = '09:00'): Worker['process'] => ({
   state,

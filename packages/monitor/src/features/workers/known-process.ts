@@ -1,5 +1,5 @@
 // Whether the process of a worker runs: by its own events, and by those of the agent that svc started and talks to.
-import type { Worker } from '../board-types.ts';
+import type { Worker } from './worker.ts';
 
 type Known = Pick<Worker, 'process' | 'agent'>;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { type FoldedLine } from '../../kernel/board/board.ts';
 import type { LineOf } from '../../kernel/board/fold-context.ts';
 import { logged, moment, reduced } from '../../kernel/board/testing/lines.ts';
-import type { FoldedLine } from '../board.ts';
 import { defaultDeployPolicy } from '../deploy/policy.ts';
 import { claimedStatus, reduceWorker, type WorkerTopic } from './reduce-worker.ts';
 

@@ -10,14 +10,14 @@ import {
 } from '@svc/contract/signal-file';
 import { isAgentsWork, workerStatuses } from '@svc/contract/worker-statuses';
 import type { LineOf } from '../../kernel/board/fold-context.ts';
+import { short, timeOf } from '../../kernel/board/line-values.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
 import type { Topic } from '../../kernel/log/topics.ts';
 import { nothingSpent } from '../agents/cost.ts';
 import { neverWaited } from '../agents/waits.ts';
-import { short, timeOf } from '../board-entities.ts';
-import type { Worker } from '../board-types.ts';
 import { defaultDeployPolicy } from '../deploy/policy.ts';
 import { noReactions } from './reaction-causes.ts';
+import type { Worker } from './worker.ts';
 
 export type WorkerTopic = Extract<Topic, `orchestrator.${'worker' | 'verification'}.${string}`>;
 type VerificationTopic = `orchestrator.verification.${'started' | 'passed' | 'failed'}`;

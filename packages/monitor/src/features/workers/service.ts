@@ -1,8 +1,8 @@
 // Finds the worker of a ticket by the name that a person gives.
 import { boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
 import { Failure } from '../../kernel/failure.ts';
-import type { Worker } from '../board-types.ts';
 import { createLookup } from '../tickets/subject.ts';
+import type { Worker } from './worker.ts';
 
 export function workerNamed(state: StateAccess, ticket: string, orchestrator: string | undefined): Worker {
   const worker = createLookup(boardOf(state)).ofTicket(ticket, orchestrator)?.worker;

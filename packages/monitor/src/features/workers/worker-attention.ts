@@ -1,6 +1,7 @@
 // Why a worker needs a person: raised when the cause appears, resolved automatically when it is gone.
 import { onlyKnown } from '@svc/contract/payload-fields';
 import { claimsPullRequest, isAgentsWork, shownStatus } from '@svc/contract/worker-statuses';
+import type { Board } from '../../kernel/board/board.ts';
 import { ask, type FoldContext } from '../../kernel/board/fold-context.ts';
 import { draft, type EventScope } from '../../kernel/log/event-line.ts';
 import { inOneLine } from '../agents/agent-output.ts';
@@ -9,8 +10,6 @@ import type { WorkerAgent } from '../agents/schemas.ts';
 import { waitedAfter } from '../agents/waits.ts';
 import { attentionId } from '../attention/reduce-attention.ts';
 import { whyResolved } from '../attention/why-resolved.ts';
-import { mayBeOf, pullRequestOfWorker } from '../board-entities.ts';
-import type { Board, Worker } from '../board-types.ts';
 import {
   type DeployEffect,
   type DeployReason,
@@ -18,10 +17,12 @@ import {
   isPreMerge,
   openReasons,
 } from '../deploy/deploy-worker.ts';
+import { mayBeOf, pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
 import { exhaustedCause } from '../reactions/reactions.ts';
 import { cutRequest } from '../sessions/hook-event.ts';
 import { processOf } from './known-process.ts';
 import { MOST_REACTIONS, reactionCauses } from './reaction-causes.ts';
+import type { Worker } from './worker.ts';
 
 type Raised = Pick<Extract<DeployEffect, { kind: 'raise' }>, 'message' | 'severity' | 'remedy'> & {
   /** What follows the ticket in the remedy. */

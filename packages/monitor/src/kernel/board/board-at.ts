@@ -2,11 +2,11 @@
 // are computed at once, others wait; the last few are cached.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLimit, TooManyWaiting } from '@svc/lib/limit';
-import type { Board } from '../../features/board-types.ts';
 import { Failure } from '../failure.ts';
 import type { Since } from '../log/event-filter.ts';
 import type { EventLog } from '../log/event-log.ts';
-import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
+import type { Board } from './board.ts';
+import { type BoardRules, foldOrSkip } from './board-rules.ts';
 import { type BoardAtSeq, createShare, loadBoard, type SnapshotStore } from './snapshot-store.ts';
 
 /**
@@ -20,7 +20,7 @@ export type BoardAtOptions = {
   snapshots: Pick<SnapshotStore, 'newest' | 'load' | 'remove'>;
   /** The live board: what has not changed since is shared with it. */
   live?: () => Board;
-  rules?: BoardRules;
+  rules: BoardRules;
   mostAtOnce?: number;
   mostWaiting?: number;
   /** Results that are cached, and for how long without use: each is as large as the board. */
@@ -32,7 +32,7 @@ export function createBoardAt({
   log,
   snapshots,
   live,
-  rules = boardRules,
+  rules,
   mostAtOnce = 2,
   mostWaiting = 16,
   kept = 1,
@@ -67,9 +67,7 @@ export function createBoardAt({
   }
 
   function copyOf({ board, seq }: BoardAtSeq): BoardAtSeq {
-    const copy = rules.unpackBoard(rules.packBoard(board));
-    if (copy === undefined) throw new Error('A board that was just packed cannot be unpacked');
-    return { board: copy, seq };
+    return { board: rules.unpackBoard(rules.packBoard(board)), seq };
   }
 
   async function make(moment: Since, signal: AbortSignal | undefined): Promise<Board> {

@@ -1,9 +1,9 @@
 // One step of the fold: the line, the board that it changes, and the effects that it requests.
 
-import type { Board, FoldedLine } from '../../features/board-types.ts';
 import type { Topic } from '../log/topics.ts';
 import type { TypedLine } from '../log/typed-line.ts';
 import type { Effect } from '../outbox/effect.ts';
+import type { Board, FoldedLine } from './board.ts';
 
 /** A line with the detail of its topic. */
 export type LineOf<Name extends Topic = Topic> = TypedLine<FoldedLine, Name>;

@@ -10,10 +10,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '@svc/lib/errors';
 import { createProgress } from '@svc/lib/progress';
 import { createRetries } from '@svc/lib/retry';
-import type { Board } from '../../features/board-types.ts';
 import type { EventLine } from '../log/event-line.ts';
 import type { LogEntry } from '../log/log-entry.ts';
-import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
+import type { Board } from './board.ts';
+import { type BoardRules, foldOrSkip } from './board-rules.ts';
 import { type BoardAtSeq, loadBoard, type SnapshotMark, type SnapshotStore } from './snapshot-store.ts';
 import {
   createEffectQueue,
@@ -95,7 +95,7 @@ const SNAPSHOT_EVERY = 10_000;
 const READ_AGAIN_MS = 1_000;
 
 export function followState(options: StateOptions): StateFollower {
-  const { log, snapshots, outbox, now, onFailure, rules = boardRules } = options;
+  const { log, snapshots, outbox, now, onFailure, rules } = options;
   const every = options.snapshotEvery ?? SNAPSHOT_EVERY;
   const stopped = new AbortController();
   /** Below 0 until it is known where folding starts. */

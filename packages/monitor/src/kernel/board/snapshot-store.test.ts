@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Ticket } from '../../features/board-types.ts';
+import type { Ticket } from '../../features/tracker/ticket.ts';
 import { openDatabase } from '../disk/sqlite.ts';
 import {
   createSnapshotStore,
   fromPieces,
   openSnapshotStore,
+  snapshotVersion,
   stateMigrations,
   toPieces,
 } from './snapshot-store.ts';
@@ -15,7 +16,7 @@ import {
 function open(file: string, options: { version?: string; widest?: number } = {}) {
   const database = openDatabase(file, { area: 'state', migrations: stateMigrations });
   onTestFinished(() => database.close());
-  return { database, store: createSnapshotStore({ database, ...options }) };
+  return { database, store: createSnapshotStore({ database, version: snapshotVersion(1), ...options }) };
 }
 
 function mark(seq: number) {
@@ -28,7 +29,7 @@ test('what was saved is loaded again, also by another process', async () => {
     ticket: `ABC-${index}`,
     title: 'é'.repeat(30),
   }));
-  const first = openSnapshotStore({ path: file });
+  const first = openSnapshotStore({ path: file, form: 1 });
   await first.save(mark(7), { seq: 7, at: null, tickets, nothing: [], more: { a: [1] } });
   first.close();
   const { store, database } = open(file);

@@ -4,10 +4,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib';
-import type { Board } from '../../features/board-types.ts';
 import { type Database, openDatabase } from '../disk/sqlite.ts';
 import type { EventLog } from '../log/event-log.ts';
-import { type BoardRules, boardForm } from './board-rules.ts';
+import type { Board } from './board.ts';
+import type { BoardRules } from './board-rules.ts';
 
 // A packed board as bytes, and back, in pieces of some hundred entities: each takes about a millisecond, so the daemon
 // can do other work in between, and the whole text is never in memory.
@@ -83,7 +83,7 @@ export function snapshotsToDrop(
 }
 
 /** How snapshots are stored, and the form of the board in them: those of another version are not used. */
-const STATE_VERSION = `1/${boardForm}`;
+export const snapshotVersion = (form: number): string => `1/${form}`;
 
 /** The line after which the picture was taken; `lineId` shows whether it belongs to this log. */
 export type SnapshotMark = { seq: number; at: string; lineId: string };
@@ -119,23 +119,35 @@ const WIDEST = 10_500;
 /** A snapshot can wait until another process has finished; the daemon cannot. */
 const BUSY_MS = 250;
 
-export function openSnapshotStore({ path, widest }: { path: string; widest?: number }): SnapshotStore {
+export function openSnapshotStore({
+  path,
+  form,
+  widest,
+}: {
+  path: string;
+  form: number;
+  widest?: number;
+}): SnapshotStore {
   const database = openDatabase(path, {
     area: 'state',
     migrations: stateMigrations,
     busyMs: BUSY_MS,
     cacheKib: 1_024,
   });
-  return createSnapshotStore({ database, ...(widest !== undefined && { widest }) });
+  return createSnapshotStore({
+    database,
+    version: snapshotVersion(form),
+    ...(widest !== undefined && { widest }),
+  });
 }
 
 export function createSnapshotStore({
   database,
-  version = STATE_VERSION,
+  version,
   widest = WIDEST,
 }: {
   database: Database;
-  version?: string;
+  version: string;
   /** Most lines between two snapshots after thinning. */
   widest?: number;
 }): SnapshotStore {
@@ -300,8 +312,7 @@ export async function loadBoard({
     const mark = snapshots.newest(limit);
     if (mark === null) return { board: rules.emptyBoard(), seq: 0 };
     const packed = (await isOfLog(log, mark)) ? await snapshots.load(mark.seq, share) : null;
-    const board = packed === null ? undefined : rules.unpackBoard(packed);
-    if (board !== undefined) return { board, seq: mark.seq };
+    if (packed !== null) return { board: rules.unpackBoard(packed), seq: mark.seq };
     snapshots.remove(mark.seq);
   }
 }

@@ -1,8 +1,8 @@
 // How routes use the state: they read the current board, or append an event and wait for its effect on the board.
 import { within } from '@svc/lib/timeout';
-import type { Board } from '../../features/board-types.ts';
 import { Failure } from '../failure.ts';
 import type { EventDraft } from '../log/event-line.ts';
+import type { Board } from './board.ts';
 
 /** A follower of the log; see `state/follow-state.ts`. */
 export type StateAccess = {

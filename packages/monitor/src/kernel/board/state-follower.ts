@@ -1,10 +1,10 @@
 // The public interface of the state follower, which follows the log and holds the board.
 import { backoffMs } from '@svc/lib/backoff';
 import { messageOf } from '@svc/lib/errors';
-import type { Board } from '../../features/board-types.ts';
 import type { EventLine } from '../log/event-line.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { Effect } from '../outbox/effect.ts';
+import type { Board } from './board.ts';
 import type { BoardRules } from './board-rules.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
@@ -46,7 +46,7 @@ export type StateOptions = {
   now: () => number;
   onFailure: (error: unknown) => void;
   snapshotEvery?: number;
-  rules?: BoardRules;
+  rules: BoardRules;
   retryMs?: (failures: number) => number;
   /** Effects that may wait in memory while the outbox fails. */
   mostWaiting?: number;

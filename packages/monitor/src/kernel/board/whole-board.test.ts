@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { createRandom, temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { historyLines } from '../../../../testkit/src/tape/history.ts';
-import { emptyBoard, foldLine, packBoard } from '../../features/board.ts';
+import { boardRules, emptyBoard, foldLine, packBoard } from '../../features/board.ts';
 import type { EventLine } from '../log/event-line.ts';
 import { openTestLog } from '../log/testing/sample-log.ts';
 import { createBoardAt } from './board-at.ts';
-import { boardRules } from './board-rules.ts';
 import { follow, openStateFiles } from './testing/state-files.ts';
 
 const WIDEST = 1_000;
@@ -62,7 +61,7 @@ test('started repeatedly, and viewed at past times, it equals folding from the f
   expect(files.outbox.counts().pending).toBe(keys.length);
   expect(keys.filter((key) => files.outbox.find(key) === null)).toEqual([]);
 
-  const boardAt = createBoardAt({ log, snapshots: files.snapshots, live: state.board });
+  const boardAt = createBoardAt({ log, snapshots: files.snapshots, rules: boardRules, live: state.board });
   expect(files.snapshots.figures().count).toBeGreaterThanOrEqual(4);
   for (const [seq, content] of past) {
     expect(JSON.stringify(packBoard(await boardAt({ seq })))).toBe(content);

@@ -92,6 +92,16 @@ describe('groups keyed by a name', () => {
     expect(project({ deploy: { 'acme/web': {} } }).policies.relaxes).toEqual([]);
   });
 
+  test('what a valid file skips counts, whatever is wrong with the other files', () => {
+    const own = file('project', { svc: { deploy: { 'acme/web': { skipDeployVerification: true } } } });
+    const { config, policies } = resolveConfig([own, file('global', { svc: [] })], {});
+    expect(config).toBeUndefined();
+    expect(policies).toMatchObject({
+      deploy: { 'acme/web': { skipDeployVerification: true } },
+      relaxes: ['acme/web'],
+    });
+  });
+
   test('a file with an error may require a proof, but what it skips does not count', () => {
     const { policies } = project({
       deploy: {

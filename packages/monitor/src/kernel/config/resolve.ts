@@ -67,7 +67,7 @@ export function resolveConfig(
   );
   problems.push(...crossChecks(values), ...trackerSecrets(readings.flatMap((reading) => reading.entries)));
   const usable = Config.parse(nest(values));
-  const broken = problems.some((problem) => problem.severity === 'error');
+  const broken = new Set(problems.flatMap(({ severity, file }) => (severity === 'error' ? [file] : [])));
   // Whatever is known from before: the file may name further repositories now.
   const isUnknown = readings.some((reading, index) =>
     reading.invalid.some((path) =>
@@ -81,10 +81,10 @@ export function resolveConfig(
       : [],
   );
   const policies = policiesOf(usable, values, isUnknown ? 'unknown' : 'default', {
-    isValid: !broken,
+    isValid: (file) => !broken.has(file),
     misnamed,
   });
-  return { config: broken ? undefined : usable, usable, policies, values, problems };
+  return { config: broken.size > 0 ? undefined : usable, usable, policies, values, problems };
 }
 
 /** Members of keyed groups that the last good configuration had, if the group that should hold them is invalid. */

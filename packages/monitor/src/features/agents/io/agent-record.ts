@@ -7,7 +7,7 @@ import { openFile, readText } from '@svc/lib/paths';
 import { z } from 'zod';
 import { writeFileAtomically } from '../../../kernel/disk/atomic-write.ts';
 import { Failure } from '../../../kernel/failure.ts';
-import type { Worker } from '../../board-types.ts';
+import type { Worker } from '../../workers/worker.ts';
 import type { AgentView } from '../api.ts';
 import type { ChosenAgent } from '../choice.ts';
 import {

@@ -1,7 +1,7 @@
 // What keeps an agent from its next turn: the usage limit of its provider, and budgets.
 import { lookNow } from '@svc/lib/paths';
+import type { Board } from '../../../kernel/board/board.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
-import type { Board, Worker } from '../../board-types.ts';
 import { isPreMerge } from '../../deploy/deploy-worker.ts';
 import {
   type BudgetStop,
@@ -12,6 +12,7 @@ import {
   spentNow,
 } from '../../runs/budget.ts';
 import { workerKey } from '../../workers/reduce-worker.ts';
+import type { Worker } from '../../workers/worker.ts';
 import { scopeOfWorker } from '../../workers/worker-attention.ts';
 import { isLimitOver, limitEnd, pausedBy, resumeMessage } from '../limits.ts';
 import type { AgentTalk, QueuedMessage } from './agent-session.ts';

@@ -2,8 +2,8 @@
 import type { Fields } from '@svc/contract/payload-fields';
 import { Failure } from '../../../kernel/failure.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
-import type { Worker } from '../../board-types.ts';
 import { cutRequest } from '../../sessions/hook-event.ts';
+import type { Worker } from '../../workers/worker.ts';
 import { scopeOfWorker } from '../../workers/worker-attention.ts';
 import type { AgentOptions } from '../api.ts';
 import { isKnownToAsk } from '../choice.ts';

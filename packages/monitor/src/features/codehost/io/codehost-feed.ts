@@ -3,13 +3,13 @@ import { repoKey } from '@svc/contract/repo-name';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { byTimer, every, type Repeat } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
+import { pullRequestKey } from '../../../kernel/board/keys.ts';
 import type { StateFollower } from '../../../kernel/board/state-follower.ts';
 import type { Environment } from '../../../kernel/config/resolved-value.ts';
 import type { ApiAnswer } from '../../../kernel/http/api-route.ts';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import type { EventLog } from '../../../kernel/log/event-log.ts';
 import type { api } from '../../api.ts';
-import { pullRequestKey } from '../../board-entities.ts';
 import type { Config } from '../../config.ts';
 import { createReconciler, RECONCILE_EVERY_MS } from '../../deploy/reconcile.ts';
 import {

@@ -1,12 +1,12 @@
 // The configuration of a project as the daemon uses it, for `GET /api/config`.
 import { createHash } from 'node:crypto';
+import type { Board } from '../../../kernel/board/board.ts';
 import type { Machine } from '../../../kernel/config/environment.ts';
 import { type ConfigProblem, formatProblem, reportProblem } from '../../../kernel/config/problems.ts';
 import type { Projects } from '../../../kernel/config/projects.ts';
 import { withoutCredentials } from '../../../kernel/config/public-value.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
 import { attentionId } from '../../attention/reduce-attention.ts';
-import type { Board } from '../../board-types.ts';
 import { channelUrl } from '../../feeds/feed-channel.ts';
 import type { ConfigReport, ProjectEntry } from '../api.ts';
 import { configEntry, projectEntry } from '../config-report.ts';

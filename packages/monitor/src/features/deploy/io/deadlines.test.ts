@@ -9,7 +9,7 @@ import {
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import { foldLine } from '../../board.ts';
-import type { Worker } from '../../board-types.ts';
+import type { Worker } from '../../workers/worker.ts';
 import { type DeadlineOptions, watchDeadlines } from './deadlines.ts';
 
 const deadline = Date.parse(sampleTime('11:30'));

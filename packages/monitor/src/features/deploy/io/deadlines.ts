@@ -5,7 +5,7 @@ import { createLimit } from '@svc/lib/limit';
 import { every } from '@svc/lib/rounds';
 import { within } from '@svc/lib/timeout';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
-import type { Worker } from '../../board-types.ts';
+import type { Worker } from '../../workers/worker.ts';
 import { scopeOfWorker } from '../../workers/worker-attention.ts';
 import { isWaitingForDeploy } from '../deploy-worker.ts';
 

@@ -16,8 +16,9 @@ import { expect, test } from 'vitest';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import { inboxPath, readInbox } from '../../agents/io/inbox.ts';
 import { agentFiles } from '../../agents/io/launch.ts';
-import type { Run, Worker } from '../../board-types.ts';
 import { createGh, failed, type Gh } from '../../codehost/gh.ts';
+import type { Run } from '../../runs/run.ts';
+import type { Worker } from '../../workers/worker.ts';
 import { createWorkerMessenger, type MessageWorker } from './message-worker.ts';
 
 const head = 'c'.repeat(40);

@@ -12,15 +12,15 @@ import { fenced, withoutControl } from '@svc/lib/control-characters';
 import { cutText } from '@svc/lib/cut-text';
 import type { ReadProcessStarts } from '@svc/lib/system';
 import { within } from '@svc/lib/timeout';
+import type { Board } from '../../../kernel/board/board.ts';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import type { Outcome } from '../../../kernel/outbox/attempt.ts';
 import type { Effect } from '../../../kernel/outbox/effect.ts';
 import { findAgents } from '../../agents/io/find-agents.ts';
 import { inboxPath, readInbox, writeMessage } from '../../agents/io/inbox.ts';
-import { pullRequestOfWorker } from '../../board-entities.ts';
-import type { Board } from '../../board-types.ts';
 import { type Gh, parsed } from '../../codehost/gh.ts';
 import { isPreMerge } from '../../deploy/deploy-worker.ts';
+import { pullRequestOfWorker } from '../../pull-requests/own-pull-request.ts';
 import {
   CheckJob,
   type CheckRun,

@@ -9,12 +9,12 @@ import { every, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
 import type { StateChange, StateFollower } from '../../../kernel/board/state-follower.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
-import type { Worker } from '../../board-types.ts';
 import type { RunProjects } from '../../runs/io/run-project.ts';
 import type { RunPlan } from '../../runs/plan.ts';
 import { isWatchedTicket } from '../../tracker/fold-ticket-text.ts';
 import { digestOf, ticketChange } from '../../tracker/ticket-change.ts';
 import type { TicketContent } from '../../tracker/ticket-text.ts';
+import type { Worker } from '../../workers/worker.ts';
 
 type WorkerName = { orchestrator: string; ticket: string };
 

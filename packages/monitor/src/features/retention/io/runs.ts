@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { safeSegment } from '@svc/contract/signal-file';
 import { ifPresent } from '@svc/lib/files';
 import { lstat, namesIn } from '@svc/lib/paths';
+import type { Board } from '../../../kernel/board/board.ts';
 import { syncFolder } from '../../../kernel/disk/atomic-write.ts';
 import { removeTree } from '../../../kernel/disk/private-file.ts';
 import { Failure } from '../../../kernel/failure.ts';
@@ -13,7 +14,6 @@ import { type BlobFolder, createBlobFolder, hashOf } from '../../archive/io/blob
 import { readManifest } from '../../archive/io/manifest-file.ts';
 import { type Found, findSources, type SourceFile, withSource } from '../../archive/io/source-files.ts';
 import type { ArchivedFile } from '../../archive/manifest.ts';
-import type { Board } from '../../board-types.ts';
 import { listRuns } from '../../workers/io/signal-folder.ts';
 import { retentionOfRun, retentionPolicy } from '../retention.ts';
 import type { Candidate, Sources } from './files.ts';

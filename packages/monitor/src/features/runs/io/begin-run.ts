@@ -2,13 +2,13 @@
 import { safeSegment } from '@svc/contract/signal-file';
 import { systemErrorCode } from '@svc/lib/errors';
 import { realpath } from '@svc/lib/paths';
+import type { Board } from '../../../kernel/board/board.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import { agentTemplateProblems } from '../../agents/agent-template.ts';
 import type { AgentCheck } from '../../agents/api.ts';
 import type { AgentProblem } from '../../agents/choice.ts';
 import { checkWorkerCommand } from '../../agents/worker-command.ts';
-import type { Board } from '../../board-types.ts';
 import type { Config } from '../../config.ts';
 import type { Dependencies } from '../../tracker/dependencies.ts';
 import { ticketWritten } from '../../tracker/tracker-of.ts';

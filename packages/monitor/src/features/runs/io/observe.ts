@@ -4,16 +4,18 @@ import { messageOf } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
 import { stat } from '@svc/lib/paths';
 import type { ReadProcessStarts } from '@svc/lib/system';
+import type { Board } from '../../../kernel/board/board.ts';
 import { endMarks, type FoundAgent, findAgents, type MarkedEnd } from '../../agents/io/find-agents.ts';
 import { agentFiles } from '../../agents/io/launch.ts';
-import { pullRequestOfWorker } from '../../board-entities.ts';
-import type { Board, Run, Worker } from '../../board-types.ts';
+import { pullRequestOfWorker } from '../../pull-requests/own-pull-request.ts';
 import { awaitingReview } from '../../pull-requests/pull-request-verdict.ts';
 import { workerKey } from '../../workers/reduce-worker.ts';
+import type { Worker } from '../../workers/worker.ts';
 import type { LiveAgent, PlannedRun, ProjectLimits, Revivals, Verification, World } from '../acts.ts';
 import { spendersOf } from '../budget.ts';
 import { endsWithItsRun } from '../next-acts.ts';
 import type { RunPlan } from '../plan.ts';
+import type { Run } from '../run.ts';
 import { limitsOf, type RunProjects } from './run-project.ts';
 
 export type RunMemory = {

@@ -1,9 +1,10 @@
 // Starts the run that a label or an assignment in the tracker asked for, once: the run's name and its delivery id are made
 // from the effect. What is refused here ends as an event with its reason; what may pass is tried again.
+
+import type { Board } from '../../../kernel/board/board.ts';
 import { Failure, type FailureCode } from '../../../kernel/failure.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
 import type { Outcome } from '../../../kernel/outbox/attempt.ts';
-import type { Board } from '../../board-types.ts';
 import { dispatchRefusal, type StartRun } from '../dispatch.ts';
 import { beginRun } from './begin-run.ts';
 import type { Orchestrator } from './orchestrator.ts';

@@ -1,12 +1,14 @@
 // Makes a ticket of a task and starts its run, each once. Before a ticket is created that is noted in the log, so after a
 // crash it is looked for first; the run has the same name each time.
+
+import type { Board } from '../../../kernel/board/board.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
 import type { Outcome } from '../../../kernel/outbox/attempt.ts';
 import type { Effect } from '../../../kernel/outbox/effect.ts';
-import type { Board, Task } from '../../board-types.ts';
 import type { Config } from '../../config.ts';
 import { withKey } from '../../findings/findings.ts';
+import type { Task } from '../../tasks/task.ts';
 import { runOfTask } from '../../tasks/task.ts';
 import { type FiledTicket, NotFiled, type TicketDestination } from '../../tracker/io/tracker.ts';
 import { beginRun } from './begin-run.ts';

@@ -1,7 +1,9 @@
 // Simulates runs, agents and people: executes acts as the run loop would, and makes random things happen: agents die,
 // hang, report falsely and succeed, the daemon is killed, people pause, retry and cancel.
-import type { Run, Worker } from '../../board-types.ts';
+
+import type { Worker } from '../../workers/worker.ts';
 import type { Act, LiveAgent, PlannedRun, Revivals, RunTimings, Verification, World } from '../acts.ts';
+import type { Run } from '../run.ts';
 
 export type SimulatedRun = { id: string; project: string; waves: string[][]; most: number };
 export type NewWorker = (orchestrator: string, ticket: string, now: string) => Worker;

@@ -11,15 +11,16 @@ import { createLimit, TooManyWaiting } from '@svc/lib/limit';
 import { every } from '@svc/lib/rounds';
 import type { ProcessStart, ReadProcessStarts } from '@svc/lib/system';
 import type { Logger } from 'pino';
+import type { Board } from '../../../kernel/board/board.ts';
 import { type Append, appendAndWait, boardOf, type StateAccess } from '../../../kernel/board/state-access.ts';
 import { gitBranch, worktreeRoot } from '../../../kernel/disk/git-folder.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { draft } from '../../../kernel/log/event-line.ts';
 import type { AgentRequest } from '../../agents/schemas.ts';
-import type { Board, Session } from '../../board-types.ts';
 import { sessionEvent } from '../fold-session.ts';
 import { ANSWER_WITHIN_MS, type hookAnswers } from '../hook-event.ts';
 import { type HookAsk, type HookReport, heardFrom, type NotedReport, requestOf } from '../hooks.ts';
+import type { Session } from '../session.ts';
 import { type Signs, watchSigns } from './signs.ts';
 
 const EVERY_MS = 1_000;

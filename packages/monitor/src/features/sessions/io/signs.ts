@@ -4,9 +4,9 @@
 import { systemErrorCode } from '@svc/lib/errors';
 import { openFile, stat } from '@svc/lib/paths';
 import { system } from '@svc/lib/system';
-import type { Session } from '../../board-types.ts';
 import type { HookedAgent } from '../hook-event.ts';
 import { isAnsweredIn } from '../hooks.ts';
+import type { Session } from '../session.ts';
 
 const MOST_BYTES = 1024 * 1024;
 /** Longer than any sign, which may be read in two parts. */

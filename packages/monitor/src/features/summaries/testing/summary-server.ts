@@ -2,13 +2,13 @@
 // local server that answers like the vendors. The key is a canary: it must not appear in any log, error or answer.
 import { pino } from 'pino';
 import { expect, onTestFinished } from 'vitest';
+import type { Board } from '../../../kernel/board/board.ts';
 import { boardOf } from '../../../kernel/board/state-access.ts';
 import { resolveConfig } from '../../../kernel/config/resolve.ts';
 import { createHttpServer } from '../../../kernel/http/server.ts';
 import { allowEveryone } from '../../../kernel/http/testing/allow-everyone.ts';
 import { createMetrics } from '../../../kernel/telemetry/metrics.ts';
 import { foldLine } from '../../board.ts';
-import type { Board } from '../../board-types.ts';
 import type { Config } from '../../config.ts';
 import { type Briefing, createSummaries, type Summarizer } from '../io/create-summaries.ts';
 import { createModelFigures } from '../io/limiter.ts';

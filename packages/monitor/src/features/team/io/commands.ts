@@ -2,10 +2,10 @@
 // a command at the relay while it is open, and a result until the machine that asked has taken it. A line is written once
 // for each command, however often the relay shows its record.
 import { within } from '@svc/lib/timeout';
+import type { Board } from '../../../kernel/board/board.ts';
 import type { StateFollower } from '../../../kernel/board/state-follower.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
-import type { Board } from '../../board-types.ts';
 import type { TeamCommandView } from '../api.ts';
 import {
   COMMAND_MS,

@@ -11,7 +11,7 @@ import {
 import { messageOf } from '@svc/lib/errors';
 import { createLimit } from '@svc/lib/limit';
 import { every } from '@svc/lib/rounds';
-import type { Board } from '../../board-types.ts';
+import type { Board } from '../../../kernel/board/board.ts';
 import type { Heartbeat } from '../roster.ts';
 import { type PublishedThing, publishedThings } from '../shared-things.ts';
 import { makeRecord, type OpenedRecord } from './records.ts';

@@ -12,8 +12,8 @@ import {
   type TeamAccess,
 } from '@svc/contract/relay/record';
 import { z } from 'zod';
+import type { Board } from '../../../kernel/board/board.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
-import type { Board } from '../../board-types.ts';
 import { CommandValue, ResultValue } from '../command.ts';
 import { Heartbeat, JoinRequest, type RecordRefusal, Roster } from '../roster.ts';
 import { isSharedKind, readShared } from '../shared.ts';

@@ -1,6 +1,7 @@
 // Changes of the roster, by the administrator. Removing a machine makes a new team key.
+
+import type { Board } from '../../../kernel/board/board.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
-import type { Board } from '../../board-types.ts';
 import { looksOf } from '../names.ts';
 import { INVITATION_MS, type JoinRequest } from '../roster.ts';
 import { newKey } from './seal.ts';

@@ -2,10 +2,10 @@
 import { messageOf } from '@svc/lib/errors';
 import { every, type Rounds } from '@svc/lib/rounds';
 import { within } from '@svc/lib/timeout';
+import type { Board } from '../../../kernel/board/board.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { draft } from '../../../kernel/log/event-line.ts';
 import type { EventLog } from '../../../kernel/log/event-log.ts';
-import type { Board } from '../../board-types.ts';
 import { relayOfChannel } from '../../feeds/feed-channel.ts';
 import { ownRelayUrl, provisionOwnChannel } from '../../feeds/io/provision-channel.ts';
 import type { TeamBoard, TeamStatus } from '../api.ts';

@@ -1,8 +1,9 @@
 // The one reader of a ticket's text: for agents, the verifier, the command line, the dashboard and MCP. A ticket belongs to
 // the first provider that has it; the issue tracker of the project is one of them.
+
+import type { Board } from '../../../kernel/board/board.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import type { AgentProblem } from '../../agents/choice.ts';
-import type { Board } from '../../board-types.ts';
 import type { Config } from '../../config.ts';
 import { isLocalTicket, localTicketText } from '../../tasks/task.ts';
 import { numberedTicket } from '../dependencies.ts';

@@ -1,9 +1,9 @@
 // Lines for tests, with only the fields that matter.
 
 import type { AgentRequest } from '../../../features/agents/schemas.ts';
-import type { Board, FoldedLine } from '../../../features/board.ts';
 import type { DeployPolicy } from '../../../features/deploy/api.ts';
 import { typedLine } from '../../../features/topics.ts';
+import { type Board, type FoldedLine } from '../board.ts';
 import type { LineOf } from '../fold-context.ts';
 
 export type LineFields = Partial<Omit<FoldedLine, 'event'>>;

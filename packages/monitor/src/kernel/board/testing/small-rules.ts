@@ -1,14 +1,12 @@
 // Rules small enough to know the right result by heart: a ticket per `scope.ticket`, which counts its lines,
 // and for every line with `detail.ask` as many effects as it asks for.
-import { emptyBoard, packBoard, unpackBoard } from '../../../features/board.ts';
-import type { Board } from '../../../features/board-types.ts';
+import { boardRules } from '../../../features/board.ts';
 import type { Effect } from '../../outbox/effect.ts';
+import type { Board } from '../board.ts';
 import type { BoardRules } from '../board-rules.ts';
 
 export const smallRules = {
-  emptyBoard,
-  packBoard,
-  unpackBoard,
+  ...boardRules,
   foldLine(this: void, board: Board, { seq, ts, scope, detail }): Effect[] {
     if (detail['broken'] === true) throw new Error('broken on purpose');
     board.seq = seq;

@@ -1,14 +1,14 @@
 // The database of a follower on disk, with the real outbox, opened and closed as by a daemon.
 
 import { messageOf } from '@svc/lib/errors';
-import type { Board } from '../../../features/board-types.ts';
 import { effectKinds } from '../../../features/effect-kinds.ts';
 import { type Database, openDatabase } from '../../disk/sqlite.ts';
 import type { EventLine } from '../../log/event-line.ts';
 import { createOutboxStore, openOutboxDatabase } from '../../outbox/outbox-store.ts';
+import type { Board } from '../board.ts';
 
 import { followState } from '../follow-state.ts';
-import { createSnapshotStore, stateMigrations } from '../snapshot-store.ts';
+import { createSnapshotStore, snapshotVersion, stateMigrations } from '../snapshot-store.ts';
 import type { StateOptions } from '../state-follower.ts';
 import { smallRules } from './small-rules.ts';
 
@@ -18,7 +18,7 @@ export type StateFiles = ReturnType<typeof openStateFiles>;
 export function openStateFiles({
   file,
   lastSeq = 0,
-  version,
+  version = snapshotVersion(smallRules.form),
   widest,
   wrap = (database) => database,
 }: {
@@ -40,7 +40,7 @@ export function openStateFiles({
   });
   const snapshots = createSnapshotStore({
     database: wrap(connections[0]),
-    ...(version !== undefined && { version }),
+    version,
     ...(widest !== undefined && { widest }),
   });
   return {

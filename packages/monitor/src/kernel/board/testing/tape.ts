@@ -1,9 +1,11 @@
 // Random event tapes for tests: the log of a small random world of pull requests, workers and deployments. Lines that
 // the fold appends come back some time later.
+
 import { workerStatuses } from '@svc/contract/worker-statuses';
-import { emptyBoard, type FoldedLine, foldLine } from '../../../features/board.ts';
+import { emptyBoard, foldLine } from '../../../features/board.ts';
 import { ticketPhases } from '../../../features/tracker/ticket-phases.ts';
 import type { EventDraft } from '../../log/event-line.ts';
+import { type FoldedLine } from '../board.ts';
 
 type Chance = {
   below: (limit: number) => number;

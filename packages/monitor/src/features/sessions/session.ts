@@ -1,0 +1,4 @@
+// A session as the fold keeps it.
+import type { Session as ShownSession } from '../board/entities.ts';
+
+export type Session = ShownSession;
