@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WorkerView } from '../packages/monitor/src/features/board/entities.ts';
+import type { WorkerView } from '../packages/monitor/src/features/workers/entity.ts';
 import {
   type DeploymentRow,
   nextNumber,

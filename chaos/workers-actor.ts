@@ -5,7 +5,7 @@ import { readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignalFile, WorkerStatus } from '@svc/contract/signal-file';
-import type { WorkerView } from '../packages/monitor/src/features/board/entities.ts';
+import type { WorkerView } from '../packages/monitor/src/features/workers/entity.ts';
 import type { DeploymentRow } from '../packages/testkit/src/codehost/cloud.ts';
 import {
   deploymentSending,

@@ -1,7 +1,7 @@
 // What needs a person on the dashboard: an agent that waits cannot be dismissed, and what was done with an item is undone.
 import type { Page } from 'playwright-core';
+import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
 import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
-import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
 import { expect, it } from 'vitest';
 import { axeFindings } from './axe.ts';
 import { goTo, screens, settled } from './screens.ts';

@@ -13,7 +13,7 @@ import {
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import type { AttentionItem } from '../src/features/board/entities.ts';
+import type { AttentionItem } from '../src/features/attention/entity.ts';
 import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import type { EventLine } from '../src/kernel/log/event-line.ts';
 import { startInProcess } from './in-process-daemon.ts';

@@ -1,8 +1,10 @@
 // A worker on the board of the command line: one line that can be scanned, and below it what it waits for, in as many
 // columns as the terminal has.
+
+import type { AttentionItem } from '../features/attention/entity.ts';
 import type { BoardView } from '../features/board/api.ts';
 import { itemsOfWorker } from '../features/board/board-columns.ts';
-import type { AttentionItem, TeamWorkerView } from '../features/board/entities.ts';
+import type { TeamWorkerView } from '../features/team/entity.ts';
 import { workerText } from '../features/workers/worker-label.ts';
 import { ageText, plainText } from './text.ts';
 

@@ -1,22 +1,20 @@
 // The whole configuration as one tree. Every field lists the files that may hold it.
 import { z } from 'zod';
+import { Archive } from './archive/config.ts';
 import { Notify } from './attention/config.ts';
-import { Archive, Briefing, Monitor, Otel, Retention, Summaries, Team } from './feeds/config.ts';
+import { Project, projectKey, projects, Repository } from './configuration/config.ts';
+import { Analytics, ErrorTracking, Search, Thoughts } from './context/config.ts';
+import { Deploy } from './deploy/config.ts';
+import { Monitor } from './feeds/config.ts';
+import { Feedback } from './findings/config.ts';
+import { Otel } from './otel/config.ts';
+import { Retention } from './retention/config.ts';
 import { Commands, rules } from './rules/config.ts';
-import { Orchestration, Worktree } from './runs/config.ts';
-import {
-  Analytics,
-  Deploy,
-  ErrorTracking,
-  Feedback,
-  Project,
-  projectKey,
-  projects,
-  Repository,
-  Search,
-  Thoughts,
-  Tracker,
-} from './tracker/config.ts';
+import { Orchestration } from './runs/config.ts';
+import { Briefing, Summaries } from './summaries/config.ts';
+import { Team } from './team/config.ts';
+import { Tracker } from './tracker/config.ts';
+import { Worktree } from './worktrees/config.ts';
 
 export const Config = z.object({
   svc: z

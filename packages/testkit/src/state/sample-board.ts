@@ -1,7 +1,7 @@
 // Entities of the board as a log would have produced them, for tests that query a board. Each is complete: a test only
 // sets the values that it is about.
 
-import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
+import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
 import { emptyBoard, packBoard, unpackBoard } from 'svc-monitor/src/features/board.ts';
 import type { DeployProgress } from 'svc-monitor/src/features/deploy/api.ts';
 import type { Deployment } from 'svc-monitor/src/features/deploy/deployment.ts';

@@ -1,7 +1,7 @@
 // What was just done with an item, with Undo; or why it was not resolved, with Snooze.
 import { X } from 'lucide-react';
 import { useEffect } from 'react';
-import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
+import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
 import { Button } from '../../parts/button.tsx';
 import { Key } from '../../parts/key.tsx';
 import { type Item, nameOf } from './item-row.tsx';

@@ -4,8 +4,8 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { Tabs } from 'radix-ui';
 import { Fragment, useMemo, useRef, useState } from 'react';
+import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
 import type { WaitingThing } from 'svc-monitor/src/features/board/board-columns.ts';
-import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
 import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import {

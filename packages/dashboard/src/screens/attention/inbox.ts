@@ -1,4 +1,6 @@
 // What waits for a person, and the attention items that somebody has or that are snoozed, the most urgent first.
+
+import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
 import { hasStandingCause } from 'svc-monitor/src/features/attention/standing-cause.ts';
 import {
   isWaiting,
@@ -9,7 +11,6 @@ import {
   type WaitingThing,
   whatNeedsYou,
 } from 'svc-monitor/src/features/board/board-columns.ts';
-import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import type { ItemOfPerson } from '../../live/team-board.ts';
 

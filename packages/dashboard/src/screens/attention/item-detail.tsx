@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { Check, CheckCheck, Clock, UserRoundPen } from 'lucide-react';
 import { Dialog, DropdownMenu } from 'radix-ui';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
+import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
 import { remedyOnMachine } from 'svc-monitor/src/kernel/check/remedy-command.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useLiveBoard, useNow, useTeam } from '../../live/live.tsx';

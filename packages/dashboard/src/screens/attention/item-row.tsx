@@ -1,8 +1,8 @@
 // An item in the list: ticket, reason, age.
 import { Link } from '@tanstack/react-router';
 import { agentLabel } from 'svc-monitor/src/features/agents/agent-label.ts';
+import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
 import type { BoardCard, WaitingThing } from 'svc-monitor/src/features/board/board-columns.ts';
-import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
 import { cardLabel } from 'svc-monitor/src/features/workers/worker-label.ts';
 import { useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';

@@ -1,6 +1,6 @@
 // The fixes that the daemon can run itself: commands that have an API route. All others can only be copied. A fix may
 // come from outside, so it must match as a whole and is never run as text.
-import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
+import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
 import { client } from '../../api/client.ts';
 
 export type RemedyAction = {

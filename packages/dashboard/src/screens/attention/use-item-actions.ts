@@ -1,7 +1,7 @@
 // A person's action on an item: shown at once as it will be, then as the log has it. If the daemon refuses it, the item
 // goes back and the error is shown.
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
+import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
 import { client } from '../../api/client.ts';
 import { actor } from './your-name.ts';
 

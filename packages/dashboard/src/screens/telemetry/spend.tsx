@@ -2,7 +2,7 @@
 // invoice.
 import { Link } from '@tanstack/react-router';
 import { costText } from 'svc-monitor/src/features/agents/cost.ts';
-import type { WorkerView } from 'svc-monitor/src/features/board/entities.ts';
+import type { WorkerView } from 'svc-monitor/src/features/workers/entity.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { countWords } from '../../parts/format.ts';
 import { Panel } from '../../parts/panel.tsx';

@@ -1,6 +1,6 @@
 // The label of an agent: one that svc started, or a session that a person started.
 import type { Meaning } from '../../kernel/board/label.ts';
-import type { Session } from '../board/entities.ts';
+import type { Session } from '../sessions/entity.ts';
 import type { WorkerAgent } from './schemas.ts';
 
 const states: Record<NonNullable<WorkerAgent['state']>, { meaning: Meaning | null; words: string }> = {

@@ -1,7 +1,7 @@
 // Attention items: what needs a person, and what that person decides about it.
 import { z } from 'zod';
 import { apiRoute, by, duration, text } from '../../kernel/http/api-route.ts';
-import { AttentionEntry, AttentionItem } from '../board/entities.ts';
+import { AttentionEntry, AttentionItem } from './entity.ts';
 
 export type AttentionView = z.infer<typeof AttentionView>;
 const AttentionView = z

@@ -1,5 +1,5 @@
 // An attention item, and what a person did with it last.
-import type { AttentionItem } from '../board/entities.ts';
+import type { AttentionItem } from './entity.ts';
 
 /** One item per orchestrator, ticket and reason (and feed), however often it is raised, until its cause is gone or a person resolves it. */
 export type { AttentionItem };

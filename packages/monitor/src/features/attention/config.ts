@@ -1,9 +1,7 @@
 // Who is notified when something needs a person. Every channel is off until it is configured.
 import { z } from 'zod';
-import { field, kinds, optionalField } from '../../kernel/config/field.ts';
+import { field, inGlobal, kinds, optionalField } from '../../kernel/config/field.ts';
 import { FindingSeverity } from '../findings/findings.ts';
-
-const layers = ['global'] as const;
 
 /** A notification may be confidential, so it crosses the network only encrypted. A URL must not hold credentials. */
 export const safeUrl = {
@@ -28,7 +26,7 @@ export const Notify = z
     desktop: z
       .object({
         enabled: field(kinds.flag, {
-          layers,
+          layers: inGlobal,
           description: 'Show desktop notifications (notify-send or osascript)',
           default: false,
         }),
@@ -37,7 +35,7 @@ export const Notify = z
     webhook: z
       .object({
         url: optionalField(safeUrl, {
-          layers,
+          layers: inGlobal,
           description: 'URL to which each notification is posted as JSON',
           opens: 'notifier',
         }),
@@ -46,22 +44,25 @@ export const Notify = z
     ntfy: z
       .object({
         url: optionalField(safeUrl, {
-          layers,
+          layers: inGlobal,
           description: 'Full URL of an ntfy topic',
           opens: 'notifier',
         }),
       })
       .prefault({}),
     minSeverity: field(severity, {
-      layers,
+      layers: inGlobal,
       description: 'Lowest severity that sends a notification',
       default: 'medium',
     }),
     quietHours: z
       .object({
-        from: optionalField(timeOfDay, { layers, description: 'Local time at which quiet hours start' }),
+        from: optionalField(timeOfDay, {
+          layers: inGlobal,
+          description: 'Local time at which quiet hours start',
+        }),
         to: optionalField(timeOfDay, {
-          layers,
+          layers: inGlobal,
           description: 'Local time at which quiet hours end and held notifications are sent',
         }),
       })

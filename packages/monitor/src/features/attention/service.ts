@@ -6,8 +6,8 @@ import { Failure } from '../../kernel/failure.ts';
 import type { ApiAnswer } from '../../kernel/http/api-route.ts';
 import type { EventContent } from '../../kernel/log/event-line.ts';
 import type { api } from '../api.ts';
-import type { AttentionItem } from '../board/entities.ts';
 import { attentionView, handedTo } from './attention-view.ts';
+import type { AttentionItem } from './entity.ts';
 import { causeStands } from './fold-attention.ts';
 
 /** Who this machine belongs to in its team; undefined without a team. */

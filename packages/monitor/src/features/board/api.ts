@@ -1,8 +1,15 @@
 // The board: the current state, the state at any past time, and what changed.
 import { z } from 'zod';
 import { apiRoute, duration, Seq, Time, text } from '../../kernel/http/api-route.ts';
+import { AttentionOnBoard } from '../attention/entity.ts';
+import { Deployment } from '../deploy/entity.ts';
+import { Feed } from '../feeds/entity.ts';
+import { PullRequest } from '../pull-requests/entity.ts';
+import { Run } from '../runs/entity.ts';
+import { Session } from '../sessions/entity.ts';
 import { LeftOut, MemberOnBoard, RecordOnBoard } from '../team/api.ts';
-import { AttentionOnBoard, Deployment, Feed, PullRequest, Run, Session, Ticket, Worker } from './entities.ts';
+import { Ticket } from '../tracker/entity.ts';
+import { Worker } from '../workers/entity.ts';
 
 const settled = duration('a duration, like 24h')
   .optional()

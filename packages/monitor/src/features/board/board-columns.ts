@@ -2,9 +2,11 @@
 // dashboard in the browser: nothing here needs a schema, a clock or the viewer's time zone.
 import { isAgentsWork } from '@svc/contract/worker-statuses';
 import type { AttentionItem } from '../attention/attention-item.ts';
+import type { PullRequestView } from '../pull-requests/entity.ts';
+import type { TeamWorkerView } from '../team/entity.ts';
 import { ticketsNotOver } from '../tracker/dependencies.ts';
+import type { WorkerView } from '../workers/entity.ts';
 import type { BoardView } from './api.ts';
-import type { PullRequestView, TeamWorkerView, WorkerView } from './entities.ts';
 
 /** What needs a person comes first, then the order of the work. */
 export const boardColumnNames = ['needs-you', 'working', 'in-review', 'shipping', 'done-today'] as const;

@@ -1,6 +1,6 @@
 // The label of the deploy of a worker's merge.
 import type { StateLabel } from '../../kernel/board/label.ts';
-import type { WorkerView } from '../board/entities.ts';
+import type { WorkerView } from '../workers/entity.ts';
 
 /** Null before the merge. */
 export function deployLabel(

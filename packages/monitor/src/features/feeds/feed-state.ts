@@ -1,5 +1,5 @@
 // The last reported state of a feed.
-import type { Feed } from '../board/entities.ts';
+import type { Feed } from './entity.ts';
 
 /** The last reported state of a feed. */
 export type FeedState = Omit<Feed, 'key'>;

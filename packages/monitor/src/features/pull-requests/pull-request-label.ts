@@ -1,6 +1,6 @@
 // The labels of a pull request: its checks and its review.
 import type { StateLabel } from '../../kernel/board/label.ts';
-import type { PullRequestView } from '../board/entities.ts';
+import type { PullRequestView } from './entity.ts';
 import { checkSummary, reviewVerdictOf } from './pull-request-verdict.ts';
 
 /** Checks of the head commit, worst first: `1 failed, 2 running, 3 passed`. Without any checks it is unknown. */

@@ -1,5 +1,5 @@
 // A pull request as the fold keeps it.
-import type { PullRequestView } from '../board/entities.ts';
+import type { PullRequestView } from './entity.ts';
 
 /** A comment or environment that links to previews. A deleted comment is kept with `gone`. */
 export type PreviewSource = { source: string; links: string[]; at: string | null; gone: boolean };

@@ -1,10 +1,8 @@
 // Rules: when a matching event arrives, do this. They and their commands may only be in the global file: a rule can
 // run a program on this machine, and a committed file must never be able to do that.
 import { z } from 'zod';
-import { field, optionalField, repoSlug } from '../../kernel/config/field.ts';
+import { field, inGlobal, optionalField, repoSlug } from '../../kernel/config/field.ts';
 import { FindingSeverity } from '../findings/findings.ts';
-
-const layers = ['global'] as const;
 
 /** Used in event details, in attention reasons and in environment variables. */
 const ruleName = z
@@ -58,7 +56,7 @@ export const Rule = z.strictObject({
 
 export const rules = field(
   { schema: z.array(Rule).max(100), expects: 'a list of rules, see docs/guide/rules.md' },
-  { layers, description: 'Automations: what to do when a matching event arrives', default: [] },
+  { layers: inGlobal, description: 'Automations: what to do when a matching event arrives', default: [] },
 );
 
 /** On the PATH, or an absolute path: what a relative path means depends on the folder. */
@@ -80,10 +78,10 @@ const argv = {
 };
 
 const Command = z.object({
-  argv: optionalField(argv, { layers, description: 'Program and arguments that a rule can run' }),
+  argv: optionalField(argv, { layers: inGlobal, description: 'Program and arguments that a rule can run' }),
   timeoutSeconds: field(
     { schema: z.int().min(1).max(600), expects: 'a whole number from 1 to 600' },
-    { layers, description: 'Seconds after which the program is killed', default: 60 },
+    { layers: inGlobal, description: 'Seconds after which the program is killed', default: 60 },
   ),
 });
 

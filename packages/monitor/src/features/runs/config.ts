@@ -2,6 +2,8 @@ import { z } from 'zod';
 import {
   amount,
   field,
+  inGlobal,
+  inProject,
   kinds,
   oneOf,
   optionalField,
@@ -13,8 +15,6 @@ import { secretKind } from '../../kernel/config/secret-shapes.ts';
 import { AgentName } from '../agents/schemas.ts';
 import { DEFAULT_WORKER_COMMAND, workerCommandForm, workerCommandPattern } from '../agents/worker-command.ts';
 import { isProgram } from '../rules/config.ts';
-
-const layers = ['project'] as const;
 
 /** A user's own limit comes before the project's. */
 const budget = (what: string) =>
@@ -42,6 +42,7 @@ const workerCommand = {
 
 // An agent is a program on this machine, so the user's own file comes before the project's.
 const agentLayers = ['global', 'project'] as const;
+
 /** The value is shown by `svc config`, so a secret must be passed by the name of its variable. */
 const agentEnvironment = {
   schema: z
@@ -86,7 +87,7 @@ const Agent = z.object({
 /** Only in the user's own file: a committed file must not decide what an agent may do on this machine. */
 const permission = (what: string) =>
   field(oneOf(['ask', 'allow', 'reject']), {
-    layers: ['global'],
+    layers: inGlobal,
     description: `Answer to an agent that asks to ${what}`,
     default: 'ask',
   });
@@ -109,60 +110,56 @@ export const DispatchEntry = z
     ({ label, assignee }) => label !== undefined || assignee !== undefined,
     'has no label and no assignee',
   );
+
 export type DispatchEntry = z.output<typeof DispatchEntry>;
 
 const agentName = { schema: AgentName, expects: 'the name of an agent, see svc agents list' };
 
 const tests = (scope: string) =>
   field(kinds.list, {
-    layers,
+    layers: inProject,
     description: `Test types required for a ${scope} change`,
     default: ['unit'],
   });
 
-export const Worktree = z
-  .object({
-    setup: optionalField(kinds.list, {
-      layers,
-      description: 'Commands to run in order in a new worktree; if absent, the setup is detected',
-    }),
-  })
-  .prefault({});
-
 export const Orchestration = z
   .object({
     worktreeDir: field(orNull(kinds.text), {
-      layers,
+      layers: inProject,
       description: 'Base directory for worktrees; null: ~/svc/wt/<projectKey>',
       default: null,
     }),
-    maxParallel: field(wholeNumber(1), { layers, description: 'Most agents of a run at a time', default: 3 }),
+    maxParallel: field(wholeNumber(1), {
+      layers: inProject,
+      description: 'Most agents of a run at a time',
+      default: 3,
+    }),
     hooks: z
       .object({
         setup: field(kinds.list, {
-          layers,
+          layers: inProject,
           description: 'Commands to run after a worktree is created',
           default: [],
         }),
         teardown: field(kinds.list, {
-          layers,
+          layers: inProject,
           description: 'Commands to run before a worktree is removed',
           default: [],
         }),
       })
       .prefault({}),
     workerCommand: field(workerCommand, {
-      layers,
+      layers: inProject,
       description: 'Skill that each agent runs',
       default: DEFAULT_WORKER_COMMAND,
     }),
     agent: field(kinds.list, {
-      layers,
+      layers: inProject,
       description: 'Program and arguments of an agent; ${PROMPT} is the worker command with its ticket',
       default: DEFAULT_AGENT,
     }),
     agentEnv: field(kinds.list, {
-      layers,
+      layers: inProject,
       description: 'Environment variables to pass to an agent in addition to the standard ones',
       default: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN'],
     }),
@@ -189,13 +186,13 @@ export const Orchestration = z
         expects: 'a list of { "repo", "label" or "assignee", "authors" }, see docs/guide/orchestration.md',
       },
       {
-        layers: ['global'],
+        layers: inGlobal,
         description: 'Labels and assignments in the tracker that start a run, by repository and author',
         default: [],
       },
     ),
     stallAfterSec: field(wholeNumber(1), {
-      layers,
+      layers: inProject,
       description: 'Seconds without output or a signal file change after which an agent counts as stalled',
       default: 1800,
     }),
@@ -206,7 +203,7 @@ export const Orchestration = z
       default: 30,
     }),
     maxAwaitingReview: field(orNull(wholeNumber(1)), {
-      layers,
+      layers: inProject,
       description: 'Pause dispatch while more pull requests than this wait for a person; null: never',
       default: null,
     }),
@@ -218,30 +215,34 @@ export const Orchestration = z
       })
       .prefault({}),
     testCommand: optionalField(kinds.text, {
-      layers,
+      layers: inProject,
       description: 'Command that tests a merged commit; if absent, it is detected',
     }),
-    workerModel: field(kinds.text, { layers, description: 'Model of the agents', default: 'opus' }),
+    workerModel: field(kinds.text, {
+      layers: inProject,
+      description: 'Model of the agents',
+      default: 'opus',
+    }),
     testRequirements: z
       .object({ backend: tests('backend'), frontend: tests('frontend'), fullstack: tests('fullstack') })
       .prefault({}),
     verifyBeforeMerge: field(kinds.flag, {
-      layers,
+      layers: inProject,
       description: 'Run adversarial verification on each merged commit',
       default: true,
     }),
     verifier: field(orNull(agentName), {
-      layers,
+      layers: inProject,
       description: 'Agent that tries to refute that a merged ticket is done; null: none',
       default: null,
     }),
     verifierTimeoutSec: field(wholeNumber(1), {
-      layers,
+      layers: inProject,
       description: 'Seconds after which an answer of the verifier is not awaited any longer',
       default: 1800,
     }),
     allowSelfReportedCompletion: field(kinds.flag, {
-      layers,
+      layers: inProject,
       description: 'Treat verification failures as advisory; when false, they block the wave',
       default: false,
     }),

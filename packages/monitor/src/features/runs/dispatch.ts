@@ -5,11 +5,12 @@ import { repoKey } from '@svc/contract/repo-name';
 import type { ResolvedValue } from '../../kernel/config/resolved-value.ts';
 import type { EventLine } from '../../kernel/log/event-line.ts';
 import type { Effect } from '../../kernel/outbox/effect.ts';
-import type { Run, Ticket } from '../board/entities.ts';
 import type { Config } from '../config.ts';
+import type { Ticket } from '../tracker/entity.ts';
 import type { TicketDetail } from '../tracker/topics.ts';
 import { ticketPrefixOf } from '../tracker/tracker-of.ts';
 import type { DispatchEntry } from './config.ts';
+import type { Run } from './entity.ts';
 
 /** The prefix of a project's tickets, and the entries for its repository. */
 export type ProjectDispatch = { prefix: string; entries: DispatchEntry[] };

@@ -1,4 +1,4 @@
 // A run as the fold keeps it.
-import type { Run as ShownRun } from '../board/entities.ts';
+import type { Run as ShownRun } from './entity.ts';
 
 export type Run = Omit<ShownRun, 'key'>;

@@ -1,4 +1,4 @@
 // A session as the fold keeps it.
-import type { Session as ShownSession } from '../board/entities.ts';
+import type { Session as ShownSession } from './entity.ts';
 
 export type Session = ShownSession;

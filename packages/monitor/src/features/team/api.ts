@@ -1,8 +1,11 @@
 // The team: its machines, what each of them works on, and who is invited.
 import { z } from 'zod';
 import { apiRoute, by, Seq, Time, text } from '../../kernel/http/api-route.ts';
-import { AttentionItem, AttentionOnBoard, Run, Session, TeamWorker } from '../board/entities.ts';
+import { AttentionItem, AttentionOnBoard } from '../attention/entity.ts';
+import { Run } from '../runs/entity.ts';
+import { Session } from '../sessions/entity.ts';
 import { commandEnds, TeamCommand } from './command.ts';
+import { TeamWorker } from './entity.ts';
 import { LONGEST_NAME } from './names.ts';
 import { TeamMember } from './roster.ts';
 

@@ -3,7 +3,7 @@
 
 import type { Board } from '../../kernel/board/board.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
-import type { AttentionItem } from '../board/entities.ts';
+import type { AttentionItem } from '../attention/entity.ts';
 import type { createPublisher } from './io/publisher.ts';
 
 /** The lines of a heartbeat of a machine of `person`, which has heard this machine's heartbeat of the version `heard`. */

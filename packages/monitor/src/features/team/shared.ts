@@ -1,8 +1,11 @@
 // The kinds of values that machines of a team share.
 import { cutText } from '@svc/lib/cut-text';
 import type { z } from 'zod';
-import { AttentionItem, Run, Session, TeamWorker } from '../board/entities.ts';
+import { AttentionItem } from '../attention/entity.ts';
 import { isPlainCommand } from '../helper-topics.ts';
+import { Run } from '../runs/entity.ts';
+import { Session } from '../sessions/entity.ts';
+import { TeamWorker } from './entity.ts';
 
 const values = { run: Run, worker: TeamWorker, session: Session, attention: AttentionItem };
 

@@ -1,5 +1,5 @@
 // A ticket as the fold keeps it.
-import type { Ticket as ShownTicket } from '../board/entities.ts';
+import type { Ticket as ShownTicket } from './entity.ts';
 
 /** A ticket of which only the name is known. */
 export function unknownTicket(ticket: string, line: { seq: number; ts: string }): Ticket {

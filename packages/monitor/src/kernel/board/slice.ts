@@ -3,7 +3,7 @@
 // the lines, so every fold drops the same entities.
 import type { Board, BoardLinks, Entities } from './board.ts';
 
-export type Slice<Name extends keyof Entities> = {
+type Slice<Name extends keyof Entities> = {
   keyOf: (entity: Entities[Name]) => string;
   /** Adds the links of an entity that had none. */
   link?: (links: BoardLinks, entity: Entities[Name]) => void;

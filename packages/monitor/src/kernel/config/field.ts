@@ -13,6 +13,11 @@ export const layerTitles: Record<Layer, string> = {
   global: 'global file',
 };
 
+// Where most keys may stand.
+export const inProject = ['project'] as const;
+export const inSecrets = ['secrets'] as const;
+export const inGlobal = ['global'] as const;
+
 export type FieldFacts = {
   /** The files that may hold it, first one wins. The first is also where `config set` writes. */
   layers: readonly [Layer, ...Layer[]];
