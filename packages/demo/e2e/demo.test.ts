@@ -5,7 +5,7 @@ import { temporaryFolder, until, untilHolds } from '@svc/testkit';
 import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
 import { boardView } from 'svc-monitor/src/features/board/board-view.ts';
 import { emptyBoard, foldLine } from 'svc-monitor/src/features/board.ts';
-import { isPreMerge } from 'svc-monitor/src/features/deploy/deploy-worker.ts';
+import { isPreMerge } from 'svc-monitor/src/features/workers/status-groups.ts';
 import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { describe, expect, it, test } from 'vitest';
 import { demoPidIn, groupIsAlive, homesIn, startDemo, startDemoAtTerminal } from './demo-process.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Link } from '@svc/client';
 import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
-import { isShipped } from 'svc-monitor/src/features/deploy/deploy-worker.ts';
+import { isShipped } from 'svc-monitor/src/features/workers/status-groups.ts';
 import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import type { Clouds } from './clouds.ts';
 import type { DaemonAddress } from './daemon.ts';

@@ -17,13 +17,9 @@ import {
   until,
 } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
+import { type SelfCheck } from '../src/features/doctor/self-check.ts';
 import { judgeFeeds, type ReportedFeeds } from '../src/features/feeds/judge-feeds.ts';
-import {
-  judgeHealth,
-  judgeSelfCheck,
-  type ReportedHealth,
-  type SelfCheck,
-} from '../src/features/health/judge-daemon.ts';
+import { judgeHealth, judgeSelfCheck, type ReportedHealth } from '../src/features/health/judge-daemon.ts';
 import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { inDoctorOrder } from '../src/kernel/check/finding.ts';
 import { claimInstance } from '../src/kernel/instance/instance.ts';

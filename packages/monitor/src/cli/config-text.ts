@@ -2,7 +2,7 @@
 import { sameJson } from '@svc/lib/canonical-json';
 import type { ConfigEntry } from '../features/configuration/api.ts';
 import { maskedValue, projectEntry, sourceText } from '../features/configuration/config-report.ts';
-import { addressFingerprint } from '../features/configuration/io/report.ts';
+import { addressFingerprint } from '../features/feeds/io/address-fingerprint.ts';
 import type { Machine } from '../kernel/config/environment.ts';
 import { type Layer, layerTitles } from '../kernel/config/field.ts';
 import { findKey, isField } from '../kernel/config/key-path.ts';

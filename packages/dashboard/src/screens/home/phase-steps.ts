@@ -1,8 +1,8 @@
 // The progress of a worker as seven steps, from research to deploy. Steps confirmed by the code host are marked apart
 // from those that only the worker reported.
 import { isAgentsWork } from '@svc/contract/worker-statuses';
-import { isShipped } from 'svc-monitor/src/features/deploy/deploy-worker.ts';
 import type { WorkerView } from 'svc-monitor/src/features/workers/entity.ts';
+import { isShipped } from 'svc-monitor/src/features/workers/status-groups.ts';
 
 const stepNames = ['Research', 'Plan', 'Implement', 'Validate', 'Pull request', 'Merge', 'Deploy'] as const;
 type StepName = (typeof stepNames)[number];

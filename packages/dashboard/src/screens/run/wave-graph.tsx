@@ -2,8 +2,8 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
 import { runCostText } from 'svc-monitor/src/features/agents/cost.ts';
-import { isShipped } from 'svc-monitor/src/features/deploy/deploy-worker.ts';
 import { waveLabel } from 'svc-monitor/src/features/runs/run-labels.ts';
+import { isShipped } from 'svc-monitor/src/features/workers/status-groups.ts';
 import { For } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { backgroundOf, edgeOf } from '../../parts/meaning.ts';

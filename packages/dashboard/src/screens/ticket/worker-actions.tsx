@@ -3,7 +3,7 @@ import { isAgentsWork } from '@svc/contract/worker-statuses';
 import { RotateCcw, ShieldCheck } from 'lucide-react';
 import { useId, useState } from 'react';
 import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
-import { isShipped } from 'svc-monitor/src/features/deploy/deploy-worker.ts';
+import { isShipped } from 'svc-monitor/src/features/workers/status-groups.ts';
 import { client } from '../../api/client.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 

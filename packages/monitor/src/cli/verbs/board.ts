@@ -2,7 +2,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { BoardView } from '../../features/board/api.ts';
 import { boardColumns } from '../../features/board/board-columns.ts';
-import { titlesIn } from '../../features/workers/worker-titles.ts';
+import { titlesIn } from '../../features/board/worker-titles.ts';
 import { workerLines } from '../board-text.ts';
 import { needDaemon } from '../daemon.ts';
 import { getTeamBoard, machineOption, printMachine, teamOption } from '../on-machine.ts';

@@ -1,7 +1,7 @@
 // svc config show | explain | validate | set | unset | schema
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { maskedValue, sourceText } from '../../features/configuration/config-report.ts';
-import { addressFingerprint } from '../../features/configuration/io/report.ts';
+import { addressFingerprint } from '../../features/feeds/io/address-fingerprint.ts';
 import { contracts, jsonSchemaOf } from '../../features/json-schemas.ts';
 import { type Layer, layers } from '../../kernel/config/field.ts';
 import { findKey, formatKey } from '../../kernel/config/key-path.ts';

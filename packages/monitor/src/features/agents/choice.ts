@@ -1,8 +1,9 @@
 // Which agent works on a ticket, and how it is run: through the protocol, or as the command line of
 // `svc.orchestration.agent`. And which permissions it gets without asking a person.
+
+import { pathInRepository } from '@svc/lib/path-in-repository';
 import type { Config } from '../config.ts';
 import type { RunPlan } from '../runs/plan.ts';
-import { pathInRepository } from '../verify/refutation.ts';
 import { type LoginRule, loginRules } from './login.ts';
 import type { Answer } from './messages.ts';
 import type { OpenRequest } from './requests.ts';

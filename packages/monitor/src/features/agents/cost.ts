@@ -2,8 +2,8 @@
 // cost of its process, or of its session over all processes: then attempts that continue a session are not added up. What
 // an agent does not report is estimated from its tokens and a list of prices, and marked. Unknown stays unknown.
 import type { SignalFile } from '@svc/contract/signal-file';
-import { isShipped } from '../deploy/deploy-worker.ts';
 import { costOf } from '../summaries/providers.ts';
+import { isShipped } from '../workers/status-groups.ts';
 import type { AgentCost } from './schemas.ts';
 
 /** The latest report of one attempt. */

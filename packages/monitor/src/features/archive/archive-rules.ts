@@ -2,7 +2,7 @@
 import type { WorkerStatus } from '@svc/contract/signal-file';
 import { durationMs } from '../../kernel/log/event-filter.ts';
 import type { EventLine } from '../../kernel/log/event-line.ts';
-import { isEnded } from '../deploy/deploy-worker.ts';
+import { isEnded } from '../workers/status-groups.ts';
 import type { ArchivedFile, ArchivedRunState } from './manifest.ts';
 
 /**

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import type { DetailsIn } from '../../kernel/log/topics.ts';
 import { FindingSeverity } from '../findings/findings.ts';
-import { handOverFields } from '../team/hand-over.ts';
+import { handOverFields } from './hand-over.ts';
 
 const AttentionReason = z
   .string()

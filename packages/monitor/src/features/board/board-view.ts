@@ -4,7 +4,7 @@
 import type { Board } from '../../kernel/board/board.ts';
 import { pullRequestKey } from '../../kernel/board/keys.ts';
 import { costOfWorker } from '../agents/cost.ts';
-import { DEPLOY_BUDGET, isEnded } from '../deploy/deploy-worker.ts';
+import { DEPLOY_BUDGET } from '../deploy/deploy-worker.ts';
 import type { PullRequestView } from '../pull-requests/entity.ts';
 import { mergeReadiness } from '../pull-requests/fold-pull-request.ts';
 import type { PullRequest } from '../pull-requests/pull-request.ts';
@@ -16,6 +16,7 @@ import { createLookup, nameOfPullRequest, type Subject } from '../tickets/subjec
 import type { Ticket } from '../tracker/ticket.ts';
 import type { WorkerView } from '../workers/entity.ts';
 import { processOf } from '../workers/known-process.ts';
+import { isEnded } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 import { needsOf } from '../workers/worker-attention.ts';
 import type { BoardView } from './api.ts';

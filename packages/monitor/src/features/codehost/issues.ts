@@ -1,5 +1,5 @@
 // Issues of a repository, through the REST API. Text goes through standard input, never through arguments.
-import { CodehostIssue } from '../findings/findings.ts';
+import { CodehostIssue } from './created-issue.ts';
 import { done, type Gh, type GhResult, parsed } from './gh.ts';
 
 const PAGE_SIZE = 100;

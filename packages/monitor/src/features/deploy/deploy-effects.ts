@@ -9,9 +9,10 @@ import { linked } from '../../kernel/board/links.ts';
 import { pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
 import { moveTicket } from '../tasks/fold-tasks.ts';
 import { currentWorkerOf } from '../workers/current-worker.ts';
+import { isShipped } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 import { raise, resolve, scopeOfWorker } from '../workers/worker-attention.ts';
-import { DEPLOY_BUDGET, type DeployEffect, type DeployFact, isShipped } from './deploy-worker.ts';
+import { DEPLOY_BUDGET, type DeployEffect, type DeployFact } from './deploy-worker.ts';
 import { deployStep } from './lifecycle.ts';
 
 const PROOFS_KEPT = 100;

@@ -1,11 +1,10 @@
 import { workerStatuses } from '@svc/contract/worker-statuses';
 import { expect, test } from 'vitest';
+import { isEnded, isPreMerge } from '../workers/status-groups.ts';
 import type { DeployProgress, DeployWorker } from './api.ts';
 import {
   isBudgetExhausted,
-  isEnded,
   isInLifecycle,
-  isPreMerge,
   isTimedOut,
   isWaitingForDeploy,
   openReasons,

@@ -1,7 +1,8 @@
 // The facts that the deploy lifecycle handles, and the effects of its transitions.
+
 import type { SignalFile, WorkerStatus } from '@svc/contract/signal-file';
-import { workerStatuses } from '@svc/contract/worker-statuses';
 import type { Effect } from '../../kernel/outbox/effect.ts';
+import { isShipped } from '../workers/status-groups.ts';
 import type { DeploymentState, DeployProgress, DeployWorker } from './api.ts';
 
 /** Failed deployments that exhaust the budget. */
@@ -63,33 +64,6 @@ export type DeployStep<W extends DeployWorker = DeployWorker> = { worker: W; eff
 // Which stage a worker is in: before its merge, in its deploy, or ended; and which reasons for attention are open.
 
 type Stage = Pick<DeployWorker, 'status' | 'deploy'>;
-
-const preMerge: ReadonlySet<WorkerStatus> = new Set(
-  workerStatuses.slice(0, workerStatuses.indexOf('merged')),
-);
-
-/** Not merged yet: dispatched up to merging. */
-export function isPreMerge(status: WorkerStatus): boolean {
-  return preMerge.has(status);
-}
-
-/** A person may cancel or restart it: it has not been merged. */
-export function isUnmerged(status: WorkerStatus): boolean {
-  return isPreMerge(status) || status === 'failed' || status === 'stalled' || status === 'canceled';
-}
-
-/**
- * The answer of the product to "did it ship?": the lifecycle saw the proof that the policy requires, or a person accepted it.
- * Board, signal file, tracker, receipt, why, costs and team read it here, and nothing else decides it.
- */
-export function isShipped({ status }: { status: string | null }): boolean {
-  return status === 'done';
-}
-
-/** Nothing more is expected of it. `stalled` and `deploy-failed` are not ends: they wait for a person. */
-export function isEnded(status: WorkerStatus): boolean {
-  return isShipped({ status }) || status === 'failed' || status === 'canceled';
-}
 
 /** It was merged while the policy was unknown. */
 export function waitsForPolicy<W extends DeployWorker>(

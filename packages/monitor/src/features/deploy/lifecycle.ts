@@ -1,4 +1,5 @@
 import type { WorkerStatus } from '@svc/contract/signal-file';
+import { isShipped } from '../workers/status-groups.ts';
 import type { DeployPolicy, DeployProgress, DeployWorker } from './api.ts';
 import {
   DEPLOY_BUDGET,
@@ -7,7 +8,6 @@ import {
   type DeployStep,
   type FailedDeployment,
   isInLifecycle,
-  isShipped,
   isTimedOut,
   isWaitingForDeploy,
   mergesOf,

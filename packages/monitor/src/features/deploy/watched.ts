@@ -4,9 +4,10 @@ import type { Board } from '../../kernel/board/board.ts';
 import { commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
 import { stateIn } from '../pull-requests/poll-differences.ts';
+import { isEnded } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 import { isUnseenClaim, scopeOfWorker } from '../workers/worker-attention.ts';
-import { isEnded, isTimedOut, isWaitingForDeploy } from './deploy-worker.ts';
+import { isTimedOut, isWaitingForDeploy } from './deploy-worker.ts';
 
 const DAY_MS = 86_400_000;
 /** An open pull request without activity for this long is checked again after new activity. */

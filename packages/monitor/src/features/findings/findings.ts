@@ -1,4 +1,5 @@
 // A finding: an improvement noticed during a run, one JSON line in the findings queue.
+
 import { ownMessages, problemIn } from '@svc/contract/expected';
 import { cutText, utf8Length } from '@svc/lib/cut-text';
 import { z } from 'zod';
@@ -21,6 +22,7 @@ export const Finding = z.looseObject({
 });
 
 export type FindingSeverity = z.infer<typeof FindingSeverity>;
+
 export type Finding = z.infer<typeof Finding>;
 
 // A finding as one line of the queue. Lines are written by us and by hand: reading is lenient, and a line that cannot
@@ -30,7 +32,9 @@ export type Finding = z.infer<typeof Finding>;
 export const MAX_FINDING_LINE_BYTES = 64 * 1024;
 
 const LONGEST_TITLE = 500;
+
 const LONGEST_NAME = 200;
+
 const MOST_TAGS = 20;
 
 /** One line with its line break, at most 64 KiB: a body that is too long is cut and marked. */
@@ -82,7 +86,9 @@ export function readFindingLine(text: string): ReadFinding {
 // The ticket for a finding, the same at every destination: title, text, labels, priority.
 
 const LONGEST_TICKET_TITLE = 250;
+
 const LONGEST_TEXT = 60_000;
+
 const LONGEST_LABEL = 80;
 
 export type TicketText = { title: string; text: string };
@@ -126,19 +132,11 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
-// The fields that we use of an issue at the code host.
-
-export const CodehostIssue = z.object({
-  number: z.int().positive(),
-  html_url: z.string().max(2_000),
-  body: z.string().nullish(),
-});
-export type CodehostIssue = z.infer<typeof CodehostIssue>;
-
 // The journal of a drain, beside the queue, one JSON object per line: before each call, the line that is about to be
 // filed, and after it the result. An attempt without a result may have created a ticket.
 
 export const Destination = z.enum(['tracker', 'codehost']);
+
 export type Destination = z.infer<typeof Destination>;
 
 export const DrainRecord = z.discriminatedUnion('state', [
@@ -153,9 +151,11 @@ export const DrainRecord = z.discriminatedUnion('state', [
   /** The attempt certainly created nothing. */
   z.object({ state: z.literal('refused'), key: z.string() }),
 ]);
+
 export type DrainRecord = z.infer<typeof DrainRecord>;
 
 type Ended = Extract<DrainRecord, { state: 'filed' }>;
+
 type Tried = Extract<DrainRecord, { state: 'trying' }>;
 
 /** The state of each key. A torn last line does not count: its call was not made. */

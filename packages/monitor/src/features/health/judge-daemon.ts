@@ -1,5 +1,6 @@
 // Findings about the daemon: from the state of its parts, which it judges itself (`GET /api/health`), from its self-check
 // (`POST /api/doctor`), and about the disk that it writes to.
+
 import { type DoctorFinding, type DoctorPart, doctorFinding } from '../../kernel/check/finding.ts';
 import type { ReportedProblem } from '../../kernel/config/reported-problem.ts';
 import {
@@ -8,6 +9,7 @@ import {
   MISSING_REMEDY,
   missingText,
 } from '../../kernel/log/missing-lines.ts';
+import { failedSteps, type SelfCheck, type TriedDelivery } from '../doctor/self-check.ts';
 import type { Health } from './api.ts';
 
 /** The fields that are judged. */
@@ -207,28 +209,9 @@ function judgeBackend([name, { state, since, why, remedy }]: [
   });
 }
 
-/** What the daemon has tried on itself. */
-export type SelfCheck = {
-  log:
-    | { ok: true; seq: number; milliseconds: number }
-    | { ok: false; step: keyof typeof failedSteps; why: string; remedy: string | null };
-  receivers: TriedDelivery[];
-  providers: { enabled: boolean; present: string[]; missing: { provider: string; variable: string }[] };
-};
-
-export type TriedDelivery =
-  | { feed: string; ok: true; milliseconds: number }
-  | { feed: string; ok: false; disabled: boolean; why: string; remedy: string | null };
-
 export function judgeSelfCheck({ log, receivers, providers }: SelfCheck): DoctorFinding[] {
   return [judgeWrittenLine(log), ...receivers.map(judgeDelivery), ...judgeProviders(providers)];
 }
-
-const failedSteps = {
-  write: 'a test event could not be written to the event log',
-  index: 'a test event was written, but the index does not find it',
-  file: 'a test event was written, but is not in its file',
-} as const;
 
 function judgeWrittenLine(log: SelfCheck['log']): DoctorFinding {
   if (log.ok)

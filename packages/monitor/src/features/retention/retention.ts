@@ -5,9 +5,9 @@ import type { Board } from '../../kernel/board/board.ts';
 import { whyNotEnded } from '../archive/archive-rules.ts';
 import type { AttentionItem } from '../attention/attention-item.ts';
 import type { Config } from '../config.ts';
-import { isEnded } from '../deploy/deploy-worker.ts';
 import type { Run } from '../runs/run.ts';
 import type { Session } from '../sessions/session.ts';
+import { isEnded } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 import type { retentionKinds } from './topics.ts';
 

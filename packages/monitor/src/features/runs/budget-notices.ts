@@ -3,7 +3,7 @@
 import type { Board } from '../../kernel/board/board.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
 import { attentionId } from '../attention/reduce-attention.ts';
-import { isPreMerge } from '../deploy/deploy-worker.ts';
+import { isPreMerge } from '../workers/status-groups.ts';
 import type { PlannedRun } from './acts.ts';
 import { budgetStop, hasBudget, unknownSpenders } from './budget.ts';
 import type { Observation } from './io/observe.ts';

@@ -2,8 +2,8 @@
 // and the disk. One step of a wave at a time; the loop decides again after each change.
 import { isAgentsWork } from '@svc/contract/worker-statuses';
 import type { AgentState } from '../agents/session.ts';
-import { isEnded, isUnmerged } from '../deploy/deploy-worker.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
+import { isEnded, isUnmerged } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 import {
   type Act,

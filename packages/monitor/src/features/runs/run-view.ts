@@ -2,11 +2,11 @@
 import { type Board } from '../../kernel/board/board.ts';
 import { costOfWorker, sumOfCosts } from '../agents/cost.ts';
 import { msWaited } from '../agents/waits.ts';
-import { isShipped } from '../deploy/deploy-worker.ts';
 import { pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
 import type { PullRequest } from '../pull-requests/pull-request.ts';
 import { reviewVerdictOf, waitsForPerson } from '../pull-requests/pull-request-verdict.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
+import { isShipped } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 import type { RunView } from './api.ts';
 import type { Run } from './run.ts';

@@ -8,10 +8,10 @@ import type { Asked } from '../../kernel/http/route.ts';
 import { draft } from '../../kernel/log/event-line.ts';
 import type { DetailOf, Topic } from '../../kernel/log/topics.ts';
 import type { api } from '../api.ts';
-import { isUnmerged } from '../deploy/deploy-worker.ts';
 import { trackerName, trackerOf } from '../tracker/tracker-of.ts';
 import type { SignalStore } from '../workers/io/signal-store.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
+import { isUnmerged } from '../workers/status-groups.ts';
 import type { AskServices } from './io/ask-services.ts';
 import {
   type AskDependencies,

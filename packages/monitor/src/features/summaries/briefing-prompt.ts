@@ -3,8 +3,8 @@
 
 import type { Board } from '../../kernel/board/board.ts';
 import type { AttentionItem } from '../attention/attention-item.ts';
-import { isEnded } from '../deploy/deploy-worker.ts';
 import { createLookup } from '../tickets/subject.ts';
+import { isEnded } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 import type { SuggestedLabel } from './api.ts';
 import {

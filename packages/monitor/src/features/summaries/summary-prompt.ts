@@ -4,13 +4,13 @@ import { cutText, utf8Length } from '@svc/lib/cut-text';
 import type { Board } from '../../kernel/board/board.ts';
 import type { AttentionItem } from '../attention/attention-item.ts';
 import type { Config } from '../config.ts';
-import { isEnded } from '../deploy/deploy-worker.ts';
 import { mergeReadiness } from '../pull-requests/fold-pull-request.ts';
 import type { PullRequest } from '../pull-requests/pull-request.ts';
 import { contradictionsIn } from '../tickets/inconsistencies.ts';
 import { ruleOf, waitOf } from '../tickets/rule.ts';
 import { createLookup, nameOfPullRequest, type Subject } from '../tickets/subject.ts';
 import { ticketPrefixOf } from '../tracker/tracker-of.ts';
+import { isEnded } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 import { needsOf } from '../workers/worker-attention.ts';
 

@@ -5,7 +5,7 @@ import type { Board } from '../../kernel/board/board.ts';
 import { commandToShare } from '../../kernel/check/remedy-command.ts';
 import type { BoardView } from '../board/api.ts';
 import { boardView } from '../board/board-view.ts';
-import { titlesIn } from '../workers/worker-titles.ts';
+import { titlesIn } from '../board/worker-titles.ts';
 import type { CommandValue, ResultValue } from './command.ts';
 import { isPlainRemedy, type SharedOf, type SharedThing, withShortTexts, withShortTitle } from './shared.ts';
 

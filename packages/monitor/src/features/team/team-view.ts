@@ -3,7 +3,7 @@
 import type { Board } from '../../kernel/board/board.ts';
 import type { BoardView } from '../board/api.ts';
 import { boardView } from '../board/board-view.ts';
-import { titlesIn } from '../workers/worker-titles.ts';
+import { titlesIn } from '../board/worker-titles.ts';
 import type { TeamBoard, TeamCommandView } from './api.ts';
 import type { TeamWorkerView } from './entity.ts';
 import { SILENT_MS } from './roster.ts';

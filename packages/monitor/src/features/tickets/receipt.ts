@@ -1,8 +1,8 @@
 // The receipt of a ticket: the proof, and the reasons not to accept it as one.
 import type { Board } from '../../kernel/board/board.ts';
-import { isShipped } from '../deploy/deploy-worker.ts';
 import { type Link, type LinkName, type Proof, proofOf } from '../deploy/proof.ts';
 import type { Receipt } from '../workers/api.ts';
+import { isShipped } from '../workers/status-groups.ts';
 import { contradictionsIn } from './inconsistencies.ts';
 import { createLookup, type Subject } from './subject.ts';
 

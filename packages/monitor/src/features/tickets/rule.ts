@@ -2,8 +2,9 @@
 import { agentSays, claimsPullRequest, isAgentsWork, shownStatus } from '@svc/contract/worker-statuses';
 import { pausedBy } from '../agents/limits.ts';
 import type { DeployProgress } from '../deploy/api.ts';
-import { DEPLOY_BUDGET, isPreMerge, isShipped, waitsForPolicy } from '../deploy/deploy-worker.ts';
+import { DEPLOY_BUDGET, waitsForPolicy } from '../deploy/deploy-worker.ts';
 import { mergeReadiness } from '../pull-requests/fold-pull-request.ts';
+import { isPreMerge, isShipped } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 import { answersTo } from '../workers/worker-attention.ts';
 import { nameOfPullRequest, type Subject, shortSha } from './subject.ts';

@@ -10,10 +10,10 @@ import { topicsIn } from '../../kernel/log/topic-family.ts';
 import type { Topic } from '../../kernel/log/topics.ts';
 import { isIn } from '../../kernel/log/typed-line.ts';
 import { checkSuiteActions } from '../codehost/topics.ts';
-import { isEnded } from '../deploy/deploy-worker.ts';
 import { isPassing } from '../pull-requests/pull-request-verdict.ts';
 import { detailOf, typedLine } from '../topics.ts';
 import type { Trace } from '../workers/api.ts';
+import { isEnded } from '../workers/status-groups.ts';
 import { foldIdle } from './trace-axis.ts';
 import { createSpanList, momentOf, type SpanList, type TraceState } from './trace-span.ts';
 

@@ -1,9 +1,9 @@
 // What the agent of a worker was given of its ticket, and the message about what changed since.
 import { ask, type Fold, type FoldContext, on } from '../../kernel/board/fold-context.ts';
-import { isPreMerge } from '../deploy/deploy-worker.ts';
 import type { Run } from '../runs/run.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
 import { putWorker } from '../workers/slice.ts';
+import { isPreMerge } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 
 /** Whether its agent has to hear of changes of its ticket: in a run that we orchestrate, before the merge. */

@@ -7,12 +7,12 @@ import { isOlder, later, short, upstreamTime } from '../../kernel/board/line-val
 import { draft } from '../../kernel/log/event-line.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
 import { attentionId } from '../attention/reduce-attention.ts';
-import { isPreMerge, isUnmerged } from '../deploy/deploy-worker.ts';
 import type { FeedState } from '../feeds/feed-state.ts';
 import { feedGrades } from '../feeds/topics.ts';
 import { decideDispatch } from '../runs/dispatch.ts';
 import { moveTicket } from '../tasks/fold-tasks.ts';
 import { heldBack } from '../tickets/held-ticket.ts';
+import { isPreMerge, isUnmerged } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 import type { Ticket } from './ticket.ts';
 import { unknownTicket } from './ticket.ts';

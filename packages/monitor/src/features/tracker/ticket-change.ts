@@ -1,7 +1,8 @@
 // What changed in a ticket since its agent was given its text: a new title, a new body, or comments of other people. What
 // was given is remembered as a digest in the log, so each change reaches the agent once, also after a restart.
+
 import { utf8Length } from '@svc/lib/cut-text';
-import { z } from 'zod';
+import { TicketDigest } from '../workers/ticket-digest.ts';
 import {
   boundedTicket,
   commentPart,
@@ -14,15 +15,8 @@ import {
   WRITTEN_BY_OTHERS,
 } from './ticket-text.ts';
 
-export const TicketDigest = z.object({
-  title: z.string().describe('hash of the title'),
-  body: z.string().describe('hash of the body'),
-  lastCommentAt: z.string().nullable().describe('when the newest comment was written'),
-  lastComments: z.array(z.string()).max(20).describe('the ids of the comments of that time'),
-});
-export type TicketDigest = z.infer<typeof TicketDigest>;
-
 export const ticketParts = ['title', 'body', 'comments'] as const;
+
 export type TicketPart = (typeof ticketParts)[number];
 
 export function digestOf(

@@ -3,7 +3,8 @@
 import { z } from 'zod';
 import { Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import type { DetailsIn } from '../../kernel/log/topics.ts';
-import { TicketDigest, ticketParts } from './ticket-change.ts';
+import { TicketDigest } from '../workers/ticket-digest.ts';
+import { ticketParts } from './ticket-change.ts';
 
 const amount = z.number().optional();
 

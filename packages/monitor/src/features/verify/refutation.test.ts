@@ -1,15 +1,11 @@
 // Which answers of the verifying agent count.
+
+import { pathInRepository } from '@svc/lib/path-in-repository';
 import { expect, test } from 'vitest';
 import { chooseVerifier, readOnlyAnswer } from '../agents/choice.ts';
 import type { OpenRequest } from '../agents/requests.ts';
 import { ticketFrom } from '../tracker/ticket-text.ts';
-import {
-  judgeAnswer,
-  pathInRepository,
-  refutationPrompt,
-  type VerifierAnswer,
-  verifierAnswerIn,
-} from './refutation.ts';
+import { judgeAnswer, refutationPrompt, type VerifierAnswer, verifierAnswerIn } from './refutation.ts';
 import { verdict } from './verdict.ts';
 
 const files = new Map<string, string[] | null>([

@@ -1,5 +1,6 @@
 // A second agent tries to refute that a ticket is done: what it is asked, the answer that it has to give, and when that
 // answer counts. Nothing is taken without evidence that was compared with the merged commit.
+
 import { ownMessages, problemIn } from '@svc/contract/expected';
 import { fenced, withoutControl } from '@svc/lib/control-characters';
 import { cutText } from '@svc/lib/cut-text';
@@ -8,10 +9,14 @@ import { verifierVerdicts } from '../agents/schemas.ts';
 import { boundedTicket, promptBounds, renderTicket, type TicketContent } from '../tracker/ticket-text.ts';
 
 const LONGEST_DIFF = 60_000;
+
 const LONGEST_LIST = 10_000;
+
 /** Only this much of a longer line is compared. */
 const LONGEST_QUOTE = 300;
+
 const MOST_CLAIMS = 30;
+
 const MOST_EVIDENCE = 10;
 
 const Claim = z.object({
@@ -23,12 +28,14 @@ const Claim = z.object({
     )
     .max(MOST_EVIDENCE),
 });
+
 type Evidence = z.infer<typeof Claim>['evidence'][number];
 
 const VerifierAnswer = z.object({
   verdict: z.enum(['done', 'not-done', 'unclear']),
   claims: z.array(Claim).max(MOST_CLAIMS),
 });
+
 export type VerifierAnswer = z.infer<typeof VerifierAnswer>;
 
 export const VerifierResult = z.object({
@@ -38,6 +45,7 @@ export const VerifierResult = z.object({
   reason: z.string().nullable(),
   claims: z.array(Claim),
 });
+
 export type VerifierResult = z.infer<typeof VerifierResult>;
 
 /** The ticket, the paths and the diff were written by others. A diff of null was too large to read. */
@@ -84,13 +92,6 @@ export function verifierAnswerIn(message: string): VerifierAnswer | { problem: s
   const parsed = VerifierAnswer.safeParse(data, ownMessages);
   if (parsed.success) return parsed.data;
   return { problem: `its answer has another form (${problemIn(VerifierAnswer, parsed.error)})` };
-}
-
-/** The path in the repository, as git has it; undefined for one that is outside of the folder. */
-export function pathInRepository(file: string, folder: string): string | undefined {
-  const path = file.startsWith(`${folder}/`) ? file.slice(folder.length + 1) : file.replace(/^(?:\.\/)+/, '');
-  const isPlain = path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
-  return isPlain && !path.includes('\0') ? path : undefined;
 }
 
 /**

@@ -6,7 +6,7 @@ import { nothingSpent } from '../agents/cost.ts';
 import { limitText, pausedBy, suspendedText } from '../agents/limits.ts';
 import type { AgentState } from '../agents/session.ts';
 import { neverWaited } from '../agents/waits.ts';
-import { isInLifecycle, isShipped } from '../deploy/deploy-worker.ts';
+import { isInLifecycle } from '../deploy/deploy-worker.ts';
 import type { Deployment } from '../deploy/deployment.ts';
 import { isDeployTask } from '../deploy/lifecycle.ts';
 import { evidenceOf, proofOf } from '../deploy/proof.ts';
@@ -18,6 +18,7 @@ import { createLookup, type Subject, shortSha } from '../tickets/subject.ts';
 import type { Ticket } from '../tracker/ticket.ts';
 import type { Why } from '../workers/api.ts';
 import { processOf } from '../workers/known-process.ts';
+import { isShipped } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 
 export function why(board: Board, worker: Worker, now: number): Why {

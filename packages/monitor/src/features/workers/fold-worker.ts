@@ -7,7 +7,7 @@ import { topicsIn } from '../../kernel/log/topic-family.ts';
 import type { Topic } from '../../kernel/log/topics.ts';
 import { isIn } from '../../kernel/log/typed-line.ts';
 import { withFact } from '../deploy/deploy-effects.ts';
-import { type DeployFact, isShipped } from '../deploy/deploy-worker.ts';
+import { type DeployFact } from '../deploy/deploy-worker.ts';
 import { withPolicy } from '../deploy/fold-policy.ts';
 import { withKnownFacts } from '../deploy/known-facts.ts';
 import { isSamePolicy } from '../deploy/policy.ts';
@@ -18,6 +18,7 @@ import { moveTicket } from '../tasks/fold-tasks.ts';
 import { currentWorkerOf, isGivenUp } from './current-worker.ts';
 import { claimedStatus, reduceWorker, type WorkerTopic, workerKey } from './reduce-worker.ts';
 import { putWorker } from './slice.ts';
+import { isShipped } from './status-groups.ts';
 import type { Worker } from './worker.ts';
 import { resolve, withOwnAttention } from './worker-attention.ts';
 

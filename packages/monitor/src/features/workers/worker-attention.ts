@@ -10,18 +10,13 @@ import type { WorkerAgent } from '../agents/schemas.ts';
 import { waitedAfter } from '../agents/waits.ts';
 import { attentionId } from '../attention/reduce-attention.ts';
 import { whyResolved } from '../attention/why-resolved.ts';
-import {
-  type DeployEffect,
-  type DeployReason,
-  isEnded,
-  isPreMerge,
-  openReasons,
-} from '../deploy/deploy-worker.ts';
+import { type DeployEffect, type DeployReason, openReasons } from '../deploy/deploy-worker.ts';
 import { mayBeOf, pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
 import { exhaustedCause } from '../reactions/reactions.ts';
 import { cutRequest } from '../sessions/hook-event.ts';
 import { processOf } from './known-process.ts';
 import { MOST_REACTIONS, reactionCauses } from './reaction-causes.ts';
+import { isEnded, isPreMerge } from './status-groups.ts';
 import type { Worker } from './worker.ts';
 
 type Raised = Pick<Extract<DeployEffect, { kind: 'raise' }>, 'message' | 'severity' | 'remedy'> & {

@@ -4,8 +4,8 @@ import { claimsPullRequest, isAgentsWork, shownStatus } from '@svc/contract/work
 import type { Meaning, StateLabel } from '../../kernel/board/label.ts';
 import type { WorkerAgent } from '../agents/schemas.ts';
 import type { BoardCard } from '../board/board-columns.ts';
-import { isShipped } from '../deploy/deploy-worker.ts';
 import type { WorkerView } from './entity.ts';
+import { isShipped } from './status-groups.ts';
 
 export type LabelledWorker = Pick<
   WorkerView,

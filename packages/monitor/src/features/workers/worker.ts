@@ -4,8 +4,8 @@
 import type { SignalFile } from '@svc/contract/signal-file';
 import type { Spent } from '../agents/cost.ts';
 import type { Waited } from '../agents/schemas.ts';
-import type { TicketDigest } from '../tracker/ticket-change.ts';
 import type { WorkerView } from './entity.ts';
+import type { TicketDigest } from './ticket-digest.ts';
 
 // The entities: what the API returns of each, without fields computed for an answer, and with fields that only the fold
 // needs.

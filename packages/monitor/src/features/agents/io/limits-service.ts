@@ -2,7 +2,6 @@
 import { lookNow } from '@svc/lib/paths';
 import type { Board } from '../../../kernel/board/board.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
-import { isPreMerge } from '../../deploy/deploy-worker.ts';
 import {
   type BudgetStop,
   type Budgets,
@@ -12,6 +11,7 @@ import {
   spentNow,
 } from '../../runs/budget.ts';
 import { workerKey } from '../../workers/reduce-worker.ts';
+import { isPreMerge } from '../../workers/status-groups.ts';
 import type { Worker } from '../../workers/worker.ts';
 import { scopeOfWorker } from '../../workers/worker-attention.ts';
 import { isLimitOver, limitEnd, pausedBy, resumeMessage } from '../limits.ts';

@@ -1,5 +1,5 @@
 // The configuration of a project as the daemon uses it, for `GET /api/config`.
-import { createHash } from 'node:crypto';
+
 import type { Board } from '../../../kernel/board/board.ts';
 import type { Machine } from '../../../kernel/config/environment.ts';
 import { type ConfigProblem, formatProblem, reportProblem } from '../../../kernel/config/problems.ts';
@@ -7,7 +7,7 @@ import type { Projects } from '../../../kernel/config/projects.ts';
 import { withoutCredentials } from '../../../kernel/config/public-value.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
 import { attentionId } from '../../attention/reduce-attention.ts';
-import { channelUrl } from '../../feeds/feed-channel.ts';
+import { addressFingerprint } from '../../feeds/io/address-fingerprint.ts';
 import type { ConfigReport, ProjectEntry } from '../api.ts';
 import { configEntry, projectEntry } from '../config-report.ts';
 
@@ -34,21 +34,10 @@ export function reportConfig(
   };
 }
 
-// A fingerprint of an address that is itself a secret. Event lines and GET /api/feeds use the same one for a relay
-// channel.
-
-const DIGITS = 16;
-
-export function addressFingerprint(address: string): string {
-  return createHash('sha256')
-    .update(channelUrl(address) ?? address)
-    .digest('hex')
-    .slice(0, DIGITS);
-}
-
 // One attention item, as long as a configuration file has an error.
 
 const reason = 'config-invalid';
+
 /** Most errors in the message; each has the file, the key, what is expected and what was found. */
 const MOST_SHOWN = 3;
 

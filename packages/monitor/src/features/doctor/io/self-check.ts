@@ -14,8 +14,8 @@ import type { Config } from '../../config.ts';
 import { secretProblem } from '../../feeds/delivery.ts';
 import { codehostFeed, type Feed, type Secrets, trackerFeed } from '../../feeds/io/feed.ts';
 import { selfTestRequest } from '../../feeds/io/feed-ping.ts';
-import type { SelfCheck, TriedDelivery } from '../../health/judge-daemon.ts';
 import { readSummarySettings } from '../../summaries/settings.ts';
+import type { SelfCheck, TriedDelivery } from '../self-check.ts';
 
 const TIMEOUT_MS = 5_000;
 const RETRY_MS = 50;

@@ -22,7 +22,6 @@
 import { positionInReady, readGap } from '@svc/contract/relay/relay-headers';
 import { type Clock, systemClock } from '@svc/lib/clock';
 import type { Logger } from 'pino';
-import { addressFingerprint } from '../../configuration/io/report.ts';
 import type { FeedChannel } from '../feed-channel.ts';
 import {
   disabledTunnel,
@@ -34,6 +33,7 @@ import {
   type TunnelEvent,
   type TunnelMode,
 } from '../feed-grade.ts';
+import { addressFingerprint } from './address-fingerprint.ts';
 import type { Receive, StreamFrame } from './delivery-service.ts';
 
 import { createInbox, type InboxReport, type SelfTest } from './inbox.ts';

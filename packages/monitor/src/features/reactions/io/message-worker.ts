@@ -19,7 +19,6 @@ import type { Effect } from '../../../kernel/outbox/effect.ts';
 import { findAgents } from '../../agents/io/find-agents.ts';
 import { inboxPath, readInbox, writeMessage } from '../../agents/io/inbox.ts';
 import { type Gh, parsed } from '../../codehost/gh.ts';
-import { isPreMerge } from '../../deploy/deploy-worker.ts';
 import { pullRequestOfWorker } from '../../pull-requests/own-pull-request.ts';
 import {
   CheckJob,
@@ -30,6 +29,7 @@ import {
   ReviewComment,
 } from '../../pull-requests/poll-differences.ts';
 import { workerKey } from '../../workers/reduce-worker.ts';
+import { isPreMerge } from '../../workers/status-groups.ts';
 
 const CHECK_AGAIN_MS = 5_000;
 

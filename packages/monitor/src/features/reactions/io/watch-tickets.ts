@@ -2,7 +2,7 @@
 // each change into the log once. The message follows from that line, through the outbox and the worker's inbox. A delivery
 // about the ticket starts a look at once, and a poll that finds it changed. Each look is a call to the tracker, so a timer
 // looks at all only after a start of the daemon and once an hour, for changes that neither reports.
-import { createHash } from 'node:crypto';
+
 import type { WallClock } from '@svc/lib/clock';
 import { messageOf } from '@svc/lib/errors';
 import { every, type Rounds } from '@svc/lib/rounds';
@@ -12,32 +12,16 @@ import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
 import type { RunProjects } from '../../runs/io/run-project.ts';
 import type { RunPlan } from '../../runs/plan.ts';
 import { isWatchedTicket } from '../../tracker/fold-ticket-text.ts';
+import { hashOf, ours } from '../../tracker/io/ticket-given.ts';
 import { digestOf, ticketChange } from '../../tracker/ticket-change.ts';
-import type { TicketContent } from '../../tracker/ticket-text.ts';
 import type { Worker } from '../../workers/worker.ts';
-
-type WorkerName = { orchestrator: string; ticket: string };
 
 /** Events gather meanwhile: one look is enough for a burst. */
 const LOOK_EVERY_MS = 2_000;
+
 const LOOK_AT_ALL_EVERY_MS = 3_600_000;
+
 const AFTER_FAILURE_MS = 60_000;
-
-const ours = { source: 'orchestrator' } as const;
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
-}
-
-/** What a new session of the agent starts with. */
-export function ticketGiven({ orchestrator, ticket }: WorkerName, content: TicketContent): EventDraft {
-  return draft(
-    'orchestrator.ticket.given',
-    { orchestrator, ticket },
-    { digest: digestOf(content, hashOf) },
-    ours,
-  );
-}
 
 export type TicketWatch = {
   start: () => void;

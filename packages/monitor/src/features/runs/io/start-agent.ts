@@ -13,7 +13,7 @@ import { inboxPath, readInbox } from '../../agents/io/inbox.ts';
 import { agentFiles, type LaunchedAgent, launchAgent } from '../../agents/io/launch.ts';
 import { variableSources } from '../../agents/io/project-agents.ts';
 import type { WorkerAgent } from '../../agents/schemas.ts';
-import { ticketGiven } from '../../reactions/io/watch-tickets.ts';
+import { ticketGiven } from '../../tracker/io/ticket-given.ts';
 import { ticketPrompt } from '../../tracker/ticket-text.ts';
 import { ticketPrefixOf } from '../../tracker/tracker-of.ts';
 import { signalPath } from '../../workers/io/signal-folder.ts';

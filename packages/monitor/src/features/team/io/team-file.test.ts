@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
@@ -28,6 +28,15 @@ test('the file before the last change is kept, and named when the newest cannot 
   await expect(readTeamFile(folder)).rejects.toMatchObject({
     remedy: expect.stringContaining('svc team leave'),
   });
+});
+
+test.each([
+  ['emptied', (path: string) => writeFileSync(path, '')],
+  ['a link to nothing', (path: string) => symlinkSync('/nowhere/at/all', path)],
+])('a machine with a file that is %s is still in its team', async (_name, damage) => {
+  const folder = temporaryFolder();
+  damage(join(folder, 'team.json'));
+  await expect(readTeamFile(folder)).rejects.toMatchObject({ code: 'file-unusable' });
 });
 
 test('a file that could not be read again is not written', async () => {

@@ -1,6 +1,7 @@
 // What this machine knows of its team: keys, members and, at the administrator's, open invitations. One file of mode 600
 // in the configuration folder; without it the machine is in no team. A new one is checked before it replaces the old one,
 // which is kept beside it.
+import { isThere } from '@svc/lib/paths';
 import { z } from 'zod';
 import { earlierTeamFile, teamFile } from '../../../kernel/config/locate.ts';
 import { readSecretFile, removeSecretFile, writeSecretFile } from '../../../kernel/disk/atomic-write.ts';
@@ -54,8 +55,9 @@ export function withKey(
 export async function readTeamFile(configDir: string): Promise<TeamFile | undefined> {
   const path = teamFile(configDir);
   const text = await readSecretFile(path);
-  if (text === undefined) return undefined;
-  const file = teamFileIn(text);
+  // An empty file, or a link to nothing, is not the decision to be in no team.
+  if (text === undefined && !(await isThere(path))) return undefined;
+  const file = teamFileIn(text ?? '');
   if (file !== undefined) return file;
   const copy = earlierTeamFile(configDir);
   const hasCopy = teamFileIn((await readSecretFile(copy)) ?? '') !== undefined;

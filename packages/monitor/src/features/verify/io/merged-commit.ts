@@ -1,7 +1,7 @@
 // A merged commit: makes sure that the repository has it, and reads what it changed.
 import { lastLines } from '@svc/lib/git';
+import { pathInRepository } from '@svc/lib/path-in-repository';
 import { Failure } from '../../../kernel/failure.ts';
-import { pathInRepository } from '../refutation.ts';
 import { type AskGit, mustAnswer } from './ask-git.ts';
 
 const FETCH_MS = 5 * 60_000;

@@ -6,6 +6,7 @@
 // attempt (no such commit, no disk) is not a result and can be repeated.
 import { basename } from 'node:path';
 import { createLimit, type Limit } from '@svc/lib/limit';
+import { pathInRepository } from '@svc/lib/path-in-repository';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { type ReadProcessStarts, system } from '@svc/lib/system';
 import type { Environment } from '../../../kernel/config/resolved-value.ts';
@@ -19,13 +20,7 @@ import type { TicketContent } from '../../tracker/ticket-text.ts';
 import type { SignalStore } from '../../workers/io/signal-store.ts';
 import { createGit } from '../../worktrees/io/git.ts';
 import { scopeOfDiff } from '../file-kind.ts';
-import {
-  judgeAnswer,
-  pathInRepository,
-  refutationPrompt,
-  type VerifierAnswer,
-  type VerifierResult,
-} from '../refutation.ts';
+import { judgeAnswer, refutationPrompt, type VerifierAnswer, type VerifierResult } from '../refutation.ts';
 import { testAdvice } from '../test-advice.ts';
 import { testTypesPresent } from '../test-types.ts';
 import { verdict } from '../verdict.ts';

@@ -4,8 +4,8 @@
 import { repoOfSignal, type SignalFile } from '@svc/contract/signal-file';
 import { createLimit } from '@svc/lib/limit';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
-import { isEnded } from '../../deploy/deploy-worker.ts';
 import { loggedSignal, problemText, signalChanges, signalCorrupt, signalRemoved } from '../signal-changes.ts';
+import { isEnded } from '../status-groups.ts';
 import { identityNow, readSignal, type SignalReading, signalHash } from './read-signal.ts';
 import type { SignalLocation } from './signal-folder.ts';
 

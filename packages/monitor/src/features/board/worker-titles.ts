@@ -1,6 +1,7 @@
 // The title that a worker is shown with.
-import type { BoardView } from '../board/api.ts';
+
 import type { SharedOf } from '../team/shared.ts';
+import type { BoardView } from './api.ts';
 
 /**
  * The title of a worker's ticket, or that of its pull request. The number of an issue says which one it is only together
