@@ -215,6 +215,25 @@ describe('below the card', () => {
     expect(await problems()).toEqual([]);
   });
 
+  it('moves nothing while the mouse is pressed: the notice goes, and keys are named, once it is released', async () => {
+    const { page, world } = await open('/', asking);
+    const no = card(page).getByRole('button', { name: /^No/ });
+    await notice(page).waitFor();
+    await no.hover();
+    await page.mouse.down();
+    await expect.poll(() => no.evaluate((button) => button === document.activeElement)).toBe(true);
+    await settled(page);
+    expect(await notice(page).count()).toBe(1);
+    expect(await keysIn(card(page))).toEqual([]);
+    await page.mouse.move(0, 0);
+    await page.mouse.up();
+    await notice(page).waitFor({ state: 'detached' });
+    expect(await keysIn(card(page))).toEqual(['a', 'x']);
+    expect(world.posts).toEqual([]);
+    await no.click();
+    await expect.poll(() => world.posts.map(({ body }) => body['answer'])).toEqual(['reject_once']);
+  });
+
   it('takes the keys while the card has the focus, and the notice does not', async () => {
     const { page, world } = await open('/', asking, conversation, [later]);
     const second = page.locator(`[data-card="${of.orchestrator}/${later.ticket}"]`);

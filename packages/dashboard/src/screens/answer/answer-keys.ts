@@ -15,26 +15,45 @@ const listeners = new Set<() => void>();
 /** Which answers have the keys, and since when. */
 let claimed = '';
 let changedAt = 0;
+/** The mouse is pressed, which moves the focus. What that changes waits: a button that moves away would not be clicked. */
+let isPressed = false;
 
 const claimedIds = (): string => [...claims].flatMap(({ id, hasKeys }) => (hasKeys() ? [id] : [])).join('\n');
+const shownIds = (): string => (isPressed ? claimed : claimedIds());
 
 function look(): void {
-  const ids = claimedIds();
+  const ids = shownIds();
   if (ids === claimed) return;
   claimed = ids;
   changedAt = performance.now();
   for (const listener of listeners) listener();
 }
 
+function press({ button }: PointerEvent): void {
+  look();
+  isPressed = button === 0;
+}
+
+function release(): void {
+  // The click comes right after this event.
+  setTimeout(() => {
+    isPressed = false;
+    look();
+  });
+}
+
 function onChange(listener: () => void): () => void {
   listeners.add(listener);
   for (const name of ['focusin', 'focusout']) window.addEventListener(name, look);
+  window.addEventListener('pointerdown', press, true);
+  for (const name of ['pointerup', 'pointercancel', 'contextmenu'])
+    window.addEventListener(name, release, true);
   return () => listeners.delete(listener);
 }
 
 /** The ids of the answers that have the keys now. */
 export function useClaimed(): readonly string[] {
-  const ids = useSyncExternalStore(onChange, claimedIds);
+  const ids = useSyncExternalStore(onChange, shownIds);
   return ids === '' ? [] : ids.split('\n');
 }
 
@@ -65,8 +84,9 @@ export function useAnswerKeys(
       look();
     };
   }, [id, isClaim]);
+  const shown = useClaimed();
+  const has = isClaim ? shown.includes(id) : hasKeys !== null && shown.length === 0 && hasKeys();
   const owns = (): boolean => hasKeys !== null && hasKeys() && (isClaim || claimedIds() === '');
-  const has = useSyncExternalStore(onChange, owns);
   const isSeen = (): boolean => performance.now() - shownAt.current >= SEEN_AFTER_MS;
   const on = (act: (() => void) | undefined) => (event: KeyboardEvent) => {
     const isSettled = isClaim || performance.now() - changedAt >= SEEN_AFTER_MS;
