@@ -17,15 +17,9 @@ export async function initialise(person: Person, turns = withIssues): Promise<In
   return { next, at: performance.now(), mark: person.hands.mark() };
 }
 
-/** The command that starts the agent: with the printed one, after the skills if they are what comes next. */
-export async function commandToStart(
-  { terminal }: Person,
-  { next }: Pick<Initialised, 'next'>,
-  { ticket }: Pick<Ticket, 'ticket'>,
-): Promise<string> {
-  if (!next.startsWith('svc skills install')) return next.replace('<ticket>', ticket);
-  await terminal.must(next, [['Write these files?', 'y\r']]);
-  return `svc orchestrate start ${ticket}`;
+/** The command that starts the agent, as it was printed. */
+export function commandToStart({ next }: Initialised, { ticket }: Ticket): string {
+  return next.replace('<ticket>', ticket);
 }
 
 /** How much it took from the end of `svc init` until the model was asked to work on the ticket. */
@@ -46,7 +40,6 @@ export async function github(world: World): Promise<void> {
   const issue = world.addIssue();
   const person = await openPerson(world, 'kim');
   const initialised = await initialise(person);
-  await commandToStart(person, initialised, issue);
   const screens = await person.openScreens();
   await screens.firstBoard.waitFor();
   await screens.click(screens.startTicket(issue.ticket), 'Start');
@@ -75,7 +68,7 @@ export async function linear(world: World): Promise<void> {
   const issue: Ticket = { ticket: cloud.identifierOf(row), word };
   const person = await openPerson(world, 'kim');
   const initialised = await initialise(person, withLinear);
-  await person.terminal.must(await commandToStart(person, initialised, issue));
+  await person.terminal.must(commandToStart(initialised, issue));
   await judgeStart(world, person, { ...initialised, ...issue });
   const attention = await person.openScreens('/attention');
   await answerAll(world, person, issue, { ways: [byItem(attention), byCommand(person)] });
@@ -93,8 +86,6 @@ export async function task(world: World): Promise<void> {
   const { terminal } = person;
   const initialised = await initialise(person);
   const word = randomWord();
-  // The skills, if they are needed; no ticket is started.
-  await commandToStart(person, initialised, { ticket: '' });
   const said = await terminal.must(`svc run --agent ${program.name} "${taskText(word)}"`);
   const [, ticket] = /^Created (\S+)/m.exec(said) ?? [];
   if (ticket === undefined) throw new Error(`svc run created no ticket:\n${said}`);
@@ -118,7 +109,7 @@ export async function answers(world: World): Promise<void> {
   const issue = world.addIssue({ unwanted: true });
   const person = await openPerson(world, 'kim');
   const initialised = await initialise(person);
-  await person.terminal.must(await commandToStart(person, initialised, issue));
+  await person.terminal.must(commandToStart(initialised, issue));
   const attention = await person.openScreens('/attention');
   await answerAll(world, person, issue, {
     reject: byKey(attention, 'x'),

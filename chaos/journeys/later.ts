@@ -35,7 +35,7 @@ export async function key(world: World): Promise<void> {
   const issue = world.addIssue();
   const person = await openPerson(world, 'kim', [variable]);
   const { terminal, variables } = person;
-  const command = await commandToStart(person, await initialise(person), issue);
+  const command = commandToStart(await initialise(person), issue);
   const started = await terminal.run(command);
   const isRefused = started.code !== 0;
   let said = started.screen;
@@ -84,12 +84,10 @@ export async function uninstall(world: World): Promise<void> {
   });
   const before = inventory();
   const initialised = await initialise(person);
-  const command = await commandToStart(person, initialised, issue);
-  if (command === initialised.next)
-    await terminal.must(`svc skills install --agent ${program.name}`, [['Write these files?', 'y\r']]);
+  await terminal.must(`svc skills install --agent ${program.name}`, [['Write these files?', 'y\r']]);
   if (hookedAgents.some((name) => name === program.name))
     await terminal.must(`svc hooks install ${program.name} --yes`);
-  await terminal.must(command);
+  await terminal.must(commandToStart(initialised, issue));
   // The commit of the first command is on no other machine; the agent waits with the second.
   const worktree = join(home, 'svc/wt/web', issue.ticket);
   await until(async () => ((await person.view(issue.ticket)).agent?.open.length ?? 0) > 0);

@@ -42,7 +42,7 @@ export async function team(world: World): Promise<void> {
   const [invitation] = /http:[^\s']+#[^\s']+/.exec(invited) ?? [];
   if (invitation === undefined) throw new Error(`no invitation was printed:\n${invited}`);
   await lee.terminal.must(`svc team join '${invitation}' --machine lee-laptop`);
-  await kim.terminal.must(await commandToStart(kim, initialised, issue));
+  await kim.terminal.must(commandToStart(initialised, issue));
 
   const screens = await lee.openScreens('/?view=team');
   await screens.needsPerson.getByText(ticket).first().waitFor();

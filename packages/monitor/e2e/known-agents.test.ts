@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -367,7 +368,7 @@ test('a run is refused before anything is created when its agent cannot be used'
 });
 
 test('everything that is missing for a start is reported at once, each with its fix', async () => {
-  const { svc, daemon } = await world({});
+  const { svc, daemon } = await world({}, {}, { workerCommand: '/svc-dev:none' });
   const { code, complained } = await svc(
     'orchestrate',
     'start',
@@ -382,57 +383,70 @@ test('everything that is missing for a start is reported at once, each with its 
     'There is no branch nowhere to start from.',
     'claude-agent-acp was not found in the daemon',
     'svc monitor restart',
-    'The worker command /svc-dev:oneshot is not installed for the agent claude',
-    'Run: svc skills install --agent claude',
+    'The worker command /svc-dev:none does not exist',
+    'svc config set svc.orchestration.workerCommand /svc-dev:oneshot',
   ])
     expect(complained).toContain(words);
   expect(daemon.lines()).toEqual([]);
 });
 
-test('an agent that knows commands gets no work until the worker command is installed', async () => {
+test('an agent that knows commands gets the text of the skill until the worker command is installed', async () => {
   const received = join(temporaryFolder(), 'received');
   const claude = { ...scripted(''), env: { RECEIVED: received } };
-  const { svc, daemon, branches } = await world({ claude });
-  const problem = 'The worker command /svc-dev:oneshot is not installed for the agent claude';
-  const remedy = 'Run: svc skills install --agent claude';
-  const check = await svc('agents', 'check', 'claude');
-  expect([check.code, ...check.lines.slice(0, 3)]).toEqual([
-    1,
-    'claude: not usable',
-    expect.stringContaining(problem),
-    ` ${remedy}`,
-  ]);
-  const refused = await svc('orchestrate', 'start', 'A-1', '--agent', 'claude');
-  expect(refused).toMatchObject({ code: 6, complained: expect.stringContaining(problem) });
-  expect(refused.complained).toContain(remedy);
-  expect(daemon.lines()).toEqual([]);
-  expect(branches()).toEqual(['main']);
-  expect(existsSync(received)).toBe(false);
-  expect(await svc('skills', 'install', '--agent', 'claude', '--yes')).toMatchObject({ code: 0 });
+  const { svc } = await world({ claude });
   expect(await svc('agents', 'check', 'claude')).toMatchObject({ code: 0 });
-  expect(await svc('orchestrate', 'start', 'A-1', '--agent', 'claude', '--name', 'run-1')).toMatchObject({
-    code: 0,
-  });
-  expect(await textIn(received)).toContain('/svc-dev:oneshot A-1');
-  // It was removed after the run was started.
-  expect(await svc('skills', 'remove', '--yes')).toMatchObject({ code: 0 });
+  const start = (run: string) => svc('orchestrate', 'start', 'A-1', '--agent', 'claude', '--name', run);
+  expect(await start('run-1')).toMatchObject({ code: 0 });
+  expect(await textIn(received)).toContain('The ticket: A-1.');
+  expect(readFileSync(received, 'utf8')).not.toContain('/svc-dev:oneshot');
   expect(await svc('orchestrate', 'cancel', 'run-1')).toMatchObject({ code: 0 });
-  const retried = await svc('orchestrate', 'retry', 'run-1', 'A-1');
-  expect(retried).toMatchObject({ code: 6, complained: expect.stringContaining(remedy) });
+  expect(await svc('skills', 'install', '--agent', 'claude', '--yes')).toMatchObject({ code: 0 });
+  rmSync(received);
+  expect(await start('run-2')).toMatchObject({ code: 0 });
+  expect(await textIn(received)).toContain('/svc-dev:oneshot A-1');
+  expect(await svc('orchestrate', 'cancel', 'run-2')).toMatchObject({ code: 0 });
 });
 
 test('the same as a command line', async () => {
-  const { svc, bin, home, write, daemon } = await world({}, {}, { agent: ['claude', '-p', '${PROMPT}'] });
+  const { svc, bin, home, write } = await world({}, {}, { agent: ['claude', '-p', '${PROMPT}'] });
   write(bin, 'claude', '#!/bin/sh\n[ "$1" = --version ] && exit\necho "$2" >> "$HOME/got"\nexec sleep 600\n');
   chmodSync(join(bin, 'claude'), 0o755);
-  const refused = await svc('orchestrate', 'start', 'A-1');
-  expect(refused).toMatchObject({ code: 6, complained: expect.stringContaining('svc skills install') });
-  expect(daemon.lines()).toEqual([]);
+  expect(await svc('orchestrate', 'start', 'A-1', '--name', 'run-1')).toMatchObject({ code: 0 });
+  expect(await textIn(join(home, 'got'))).toContain('The ticket: A-1.');
+  expect(await svc('orchestrate', 'cancel', 'run-1')).toMatchObject({ code: 0 });
   // By the program in the PATH.
   expect(await svc('skills', 'install', '--yes')).toMatchObject({ code: 0 });
-  expect(await svc('orchestrate', 'start', 'A-1', '--name', 'run-1')).toMatchObject({ code: 0 });
+  rmSync(join(home, 'got'));
+  expect(await svc('orchestrate', 'start', 'A-1', '--name', 'run-2')).toMatchObject({ code: 0 });
   expect(await textIn(join(home, 'got'))).toBe('/svc-dev:oneshot A-1\n');
+  expect(await svc('orchestrate', 'cancel', 'run-2')).toMatchObject({ code: 0 });
+});
+
+test('an agent gets no work while the text of its worker command is missing', async () => {
+  const received = join(temporaryFolder(), 'received');
+  const mine = { ...scripted(''), env: { RECEIVED: received } };
+  const { svc, daemon, branches, home, write } = await world({ mine }, {}, { workerCommand: '/acme:work' });
+  const file = '.agents/skills/acme-work/SKILL.md';
+  const problem = `the text of /acme:work was not found in ${join(home, file)}`;
+  const check = await svc('agents', 'check', 'mine');
+  expect([check.code, ...check.lines.slice(0, 2)]).toEqual([
+    1,
+    'mine: not usable',
+    expect.stringContaining(problem),
+  ]);
+  const start = () => svc('orchestrate', 'start', 'A-1', '--agent', 'mine', '--name', 'run-1');
+  expect(await start()).toMatchObject({ code: 6, complained: expect.stringContaining(problem) });
+  expect(daemon.lines()).toEqual([]);
+  expect(branches()).toEqual(['main']);
+  expect(existsSync(received)).toBe(false);
+  write(home, file, 'Do $ARGUMENTS well.');
+  expect(await start()).toMatchObject({ code: 0 });
+  expect(await textIn(received)).toContain('Do A-1 well.');
+  // It was removed after the run was started.
+  rmSync(join(home, file));
   expect(await svc('orchestrate', 'cancel', 'run-1')).toMatchObject({ code: 0 });
+  const retried = await svc('orchestrate', 'retry', 'run-1', 'A-1');
+  expect(retried).toMatchObject({ code: 6, complained: expect.stringContaining(problem) });
 });
 
 test('an agent without commands gets the text of the skill, with its ticket', async () => {

@@ -19,8 +19,8 @@ const missing = (name: string) =>
     remedy: `Run: npm install --global ${program}. If ${name} is in your own PATH, the daemon was started without it: svc monitor restart`,
   });
 const noSkill = {
-  problem: 'The worker command is not installed for the agent claude.',
-  remedy: 'Run: svc skills install --agent claude',
+  problem: 'The worker command /svc-dev:work does not exist: svc-dev has no skill work.',
+  remedy: 'Run: svc config set svc.orchestration.workerCommand /svc-dev:oneshot',
 };
 const health = {
   findings: [doctorFinding('feeds', 'ok', 'the codehost feed is live')],
@@ -47,7 +47,7 @@ test.each([
     'its skill is missing',
     [agent('claude', noSkill), agent('codex')],
     'GH-1',
-    'svc skills install --agent claude',
+    'svc config set svc.orchestration.workerCommand /svc-dev:oneshot',
     ['ready', 'missing', 'ready'],
   ],
   [

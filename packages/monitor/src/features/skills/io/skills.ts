@@ -42,7 +42,7 @@ function claudeFolder({ home, environment }: SkillsPlace): string {
   return environment['CLAUDE_CONFIG_DIR'] || join(environment['HOME'] || home, '.claude');
 }
 
-/** The first prompt of a worker: the command if its agent knows it, else the text of the skill. */
+/** The first prompt of a worker: the command if its agent knows it and has it, else the text of the skill. */
 export async function workerPrompt(
   given: SkillsPlace & {
     /** `commands` is null when it is unknown: then it gets what is configured. */
@@ -58,15 +58,10 @@ export async function workerPrompt(
   if (isOwn && !(await shippedSkills()).includes(skill))
     return {
       problem: `The worker command ${command} does not exist: ${OWN_PLUGIN} has no skill ${skill}.`,
-      remedy: `Choose another: svc config set svc.orchestration.workerCommand ${DEFAULT_WORKER_COMMAND}`,
+      remedy: `Run: svc config set svc.orchestration.workerCommand ${DEFAULT_WORKER_COMMAND}`,
     };
-  if (agent.commands) {
-    if (!isOwn || (await isInstalled(skill, given))) return { prompt: `${command} ${ticket}` };
-    return {
-      problem: `The worker command ${command} is not installed for the agent ${agent.name}: ${join(claudeFolder(given), 'skills', OWN_PLUGIN)} does not have it.`,
-      remedy: `Run: svc skills install --agent ${agent.name}`,
-    };
-  }
+  if (agent.commands && (!isOwn || (await isInstalled(skill, given))))
+    return { prompt: `${command} ${ticket}` };
   const file = isOwn
     ? join(shippedFolder(), skill, 'SKILL.md')
     : join(skillsFolder(false, given), `${plugin}-${skill}`, 'SKILL.md');
