@@ -50,7 +50,9 @@ async function world(
   onTestFinished(() => endAgents(join(home, 'svc/runs/run-1/workers/pids')));
   let daemon = await startInProcess({ home, environment, now });
   const terminal = { ...testTerminal(), home, folder, environment };
-  const svc = (...words: string[]) => runCommandLine({ ...terminal, environment: { ...environment } }, words);
+  const at = (shell: object, ...words: string[]) =>
+    runCommandLine({ ...terminal, environment: { ...environment }, ...shell }, words);
+  const svc = (...words: string[]) => at({}, ...words);
   const view = async ({ attempt }: { attempt?: number | undefined } = {}): Promise<AgentView> => {
     const query = attempt === undefined ? '' : `?attempt=${attempt}`;
     return (await daemon.get(`/api/workers/A-1/agent${query}`)).body as unknown as AgentView;
@@ -75,6 +77,7 @@ async function world(
     ...repository,
     terminal,
     svc,
+    at,
     view,
     untilState,
     attention,
@@ -479,8 +482,8 @@ test('a usage limit is a pause with its end, and a person’s stop ends it', asy
   expect(lines().filter(({ event }) => event === 'agent.stopped')).toHaveLength(1);
 });
 
-test('a limit without an end needs a person', async () => {
-  const { start, svc, untilState, attention } = await world();
+test('a limit without an end needs a person, who can run the fix as it is shown', async () => {
+  const { start, svc, at, untilState, attention, received, terminal } = await world();
   await start();
   await untilState('idle');
   const limit = { code: -32603, message: 'Your credit balance is too low to access the API.' };
@@ -492,6 +495,18 @@ test('a limit without an end needs a person', async () => {
   });
   expect(item).toMatchObject({ remedy: 'svc agent send A-1' });
   expect(item?.message).toContain('svc does not continue by itself');
+  const [, ...fix] = item?.remedy.split(' ') ?? [];
+  expect(await svc(...fix)).toBe(2);
+  expect(terminal.complained()).toContain('A message needs a text.');
+  const asked: string[] = [];
+  const answered = (line: string | undefined) => ({
+    inputIsTerminal: true,
+    ask: async (question: string) => (asked.push(question), line),
+  });
+  expect(await at(answered(undefined), ...fix)).toBe(2);
+  expect(await at(answered('say 1'), ...fix)).toBe(0);
+  expect(asked).toEqual(Array.from({ length: 2 }, () => 'Message to the agent of A-1: '));
+  await until(() => received().includes('prompt say 1'));
 });
 
 test('a command line that ends at a usage limit is not started again before its end', async () => {

@@ -13,14 +13,15 @@ import {
 import { Failure } from '../../kernel/failure.ts';
 import { needDaemon, requestedBy } from '../daemon.ts';
 import { commandMachine, onMachineOption } from '../on-machine.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { isInteractive, printJson, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { collect, verb } from '../verb.ts';
 
 export function sendVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('send', {
     summary: 'Send a message to an agent',
-    details: 'A busy agent gets it when it is idle; an agent that has ended is started again.',
+    details:
+      'A busy agent gets it when it is idle; an agent that has ended is started again. Without a text, a terminal asks for it.',
     example: [
       'svc agent send ABC-12 "Use the existing helper instead"',
       'svc agent send ABC-12 "Make it look like this" --image mockup.png',
@@ -29,19 +30,20 @@ export function sendVerb(terminal: Terminal): CommandUnknownOpts {
     route: 'POST /api/workers/:ticket/agent/message, POST /api/team/commands',
   })
     .argument('<ticket>')
-    .argument('<text>')
+    .argument('[text]')
     .option('--image <file>', 'PNG, JPEG, GIF or WebP; repeatable', collect, [] as string[])
     .option('--key <key>', 'send only once for the same key')
     .option('--orchestrator <run>', 'agent of this run (default: the newest)')
     .option(...onMachineOption)
     .option('--json', 'print JSON')
-    .action(async (ticket, text, { image, key, orchestrator, machine, json }) => {
+    .action(async (ticket, given, { image, key, orchestrator, machine, json }) => {
       if (machine !== undefined && image.length > 0)
         throw new Failure(
           'usage',
           'Images are not sent to another machine. Nothing was sent.',
           `Send it on ${machine} itself, or describe the image in the text.`,
         );
+      const text = given ?? (await askText(terminal, ticket));
       if (machine !== undefined)
         return commandMachine(terminal, machine, { verb: 'send', ticket, text, orchestrator }, { json, key });
       const daemon = await needDaemon(terminal);
@@ -58,6 +60,19 @@ export function sendVerb(terminal: Terminal): CommandUnknownOpts {
       if (json) return printJson(terminal, result);
       terminal.out(`Message to ${plainText(ticket)}: ${result.queued}`);
     });
+}
+
+/** So that the command that svc shows as a fix, which has no text, can be run as it is. */
+async function askText(terminal: Terminal, ticket: string): Promise<string> {
+  const question = `Message to the agent of ${plainText(ticket)}: `;
+  const text = isInteractive(terminal) ? await terminal.ask(question) : undefined;
+  if (text === undefined || text.trim() === '')
+    throw new Failure(
+      'usage',
+      'A message needs a text. Nothing was sent.',
+      `Add it: svc agent send ${plainText(ticket)} "Use the existing helper instead"`,
+    );
+  return text;
 }
 
 async function readImages(
