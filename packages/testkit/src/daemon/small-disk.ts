@@ -27,7 +27,8 @@ export function mountSmallDisk(folder: string, mebibytes: number): SmallDisk | s
     if (!mounted) return;
     mounted = spawnSync('/bin/umount', ['--lazy', folder]).status !== 0;
   };
-  process.once('exit', unmount);
+  // Before the folder is removed: that fails for what is mounted, and then nothing else is cleaned up.
+  process.prependOnceListener('exit', unmount);
   return {
     folder,
     leave: (left) => writeFileSync(ballast, Buffer.alloc(Math.round((mebibytes - left) * MIB))),
