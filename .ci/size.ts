@@ -1,6 +1,8 @@
-// `npm run size`: lines and files of tracked sources by part, and lines of their tests; of the product by feature.
+// `npm run size`: lines and files of tracked sources by part, and lines of their tests; of the product by feature. And
+// which features import each other: each of these pairs is one that cannot be taken apart.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 const SOURCES = [
   '*.ts',
@@ -18,16 +20,20 @@ const IS_TEST = /\.test\.ts$|\/e2e\/|\/testing\//;
 
 type Size = { files: number; lines: number; tests: number };
 const parts = new Map<string, Size>();
+const imports = new Set<string>();
 for (const file of execFileSync('git', ['ls-files', '--', ...SOURCES], { encoding: 'utf8' })
   .trim()
   .split('\n')) {
   const name = partOf(file);
   const part = parts.get(name) ?? { files: 0, lines: 0, tests: 0 };
-  const lines = readFileSync(file, 'utf8').split('\n').length - 1;
+  const text = readFileSync(file, 'utf8');
+  const lines = text.split('\n').length - 1;
   if (IS_TEST.test(file)) part.tests += lines;
   else {
     part.files += 1;
     part.lines += lines;
+    for (const [, path = ''] of text.matchAll(/(?:from|import\() ?'(\.[^']+)'/g))
+      imports.add(`${featureOf(file)} ${featureOf(join(dirname(file), path))}`);
   }
   parts.set(name, part);
 }
@@ -39,6 +45,10 @@ function partOf(file: string): string {
   if (second !== 'monitor' || source !== 'src' || fourth === '') return `packages/${second}`;
   const isFeature = third === 'features' && file.split('/').length > 5;
   return isFeature ? `  features/${fourth}` : `  ${third}`;
+}
+
+function featureOf(file: string): string {
+  return /^packages\/monitor\/src\/features\/([^/]+)\//.exec(file)?.[1] ?? '';
 }
 
 const row = (name: string, { files, lines, tests }: Size) =>
@@ -66,3 +76,9 @@ row(
   'everything else',
   total((name) => !isInPackages(name)),
 );
+
+const pairs = [...imports].filter((pair) => {
+  const [from = '', to = ''] = pair.split(' ');
+  return from !== '' && from < to && imports.has(`${to} ${from}`);
+});
+console.log(`features that import each other: ${pairs.length} pairs (${pairs.toSorted().join(', ')})`);
