@@ -34,8 +34,7 @@ const options = scriptOptions({
 /** The relay needs a file for each, and some for itself; a driver needs its share. */
 const filesNeeded = options.subscribers + 500;
 
-const nats = natsServerVersion();
-if (!nats.ok) throw new Error(nats.problem);
+const natsVersion = natsServerVersion();
 const filesAllowed = Number(
   /Max open files\s+\d+\s+(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 0,
 );
@@ -47,7 +46,7 @@ if (filesAllowed < filesNeeded) {
 }
 console.log(describeMachine());
 console.log(
-  `nats-server ${nats.version}; ${options.subscribers} subscribers, each on its own channel, ${options.drivers} driver processes, one relay process`,
+  `nats-server ${natsVersion}; ${options.subscribers} subscribers, each on its own channel, ${options.drivers} driver processes, one relay process`,
 );
 const engine = await startEngine(1);
 const ours = await startBenchRelay(engine, { profiled: options.profile });

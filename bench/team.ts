@@ -49,10 +49,9 @@ const options = scriptOptions({
   seed: 1,
 });
 const random = createRandom(options.seed);
-const nats = natsServerVersion();
-if (!nats.ok) throw new Error(nats.problem);
+const natsVersion = natsServerVersion();
 console.log(describeMachine());
-console.log(`nats-server ${nats.version}, three nodes, every write synced; one relay process`);
+console.log(`nats-server ${natsVersion}, three nodes, every write synced; one relay process`);
 const all = new AsyncDisposableStack();
 try {
   const cluster = await startNatsCluster({ size: 3, syncAlways: true });

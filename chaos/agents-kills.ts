@@ -6,17 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createStartKiller } from '../packages/testkit/src/daemon/server-process.ts';
 import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import {
-  createTail,
-  describeMachine,
-  failUnless,
-  judgeSabotage,
-  printProblems,
-  scriptOptions,
-  secondsSince,
-} from '../packages/testkit/src/script.ts';
+import { createTail, scriptOptions } from '../packages/testkit/src/script.ts';
 import { until } from '../packages/testkit/src/waiting.ts';
 import { openAgentsWorld } from './agents-world.ts';
+import { type Damage, scenario, unless, type Verdict } from './scenario.ts';
 
 const options = scriptOptions({
   kills: 1_000,
@@ -55,45 +48,55 @@ const kills = { made: 0, starting: 0, inTurn: 0, open: 0 };
 const isOver = { sending: false, answering: false };
 const problems: string[] = [];
 
-console.log(describeMachine());
-console.log(`${options.tickets} tickets, ${options.kills} kills, seed ${options.seed}`);
-try {
-  daemon.start();
-  await daemon.ready();
-  await world.startRun();
-  for (const { ticket } of driven) await world.untilState(ticket, 'idle');
-  const started = performance.now();
-  const answering = answerAll();
-  const sending = driven.map(sendAll);
-  await killAndRestart();
-  isOver.sending = true;
-  await Promise.all(sending);
-  await until(() => driven.every(({ sent, wrote, look }) => (look(), wrote.turns > sent.length))).catch(() =>
-    problems.push('not every message was worked on'),
-  );
-  for (const { ticket } of driven)
-    await world.untilState(ticket, 'idle').catch(() => problems.push(`${ticket} is not shown as idle`));
-  isOver.answering = true;
-  await answering;
+daemon.start();
+await daemon.ready();
+await world.startRun();
+for (const { ticket } of driven) await world.untilState(ticket, 'idle');
+await scenario({
+  title: `${options.tickets} tickets, ${options.kills} kills, seed ${options.seed}`,
+  world,
+  async load() {
+    const answering = answerAll();
+    await Promise.all(driven.map(sendAll));
+    await until(() => driven.every(({ sent, wrote, look }) => (look(), wrote.turns > sent.length))).catch(
+      () => problems.push('not every message was worked on'),
+    );
+    for (const { ticket } of driven)
+      await world.untilState(ticket, 'idle').catch(() => problems.push(`${ticket} is not shown as idle`));
+    isOver.answering = true;
+    await answering;
+  },
+  async disturb() {
+    await killAndRestart();
+    isOver.sending = true;
+  },
+  verdict,
+  sabotage: options.sabotage && damages,
+  stop: daemon.stop,
+});
+
+async function verdict(seconds: number): Promise<Verdict> {
   problems.push(...(await daemon.settle()));
   const audit = await auditLog(world.home.eventsDir);
   problems.push(...audit.problems);
   const found = judge();
-  printProblems([...problems, ...found.all]);
   const prompts = driven.reduce((sum, { sent }) => sum + sent.length, 0);
   const requests = driven.reduce((sum, { wrote }) => sum + wrote.requests.length, 0);
-  console.log(
-    `${secondsSince(started)} s, ${kills.made} kills: ${kills.inTurn} in the middle of a turn, ${kills.open} with an open permission, ${kills.starting} while the daemon started; ${audit.lines} lines`,
-  );
-  console.log(
-    `prompts ${prompts} lost ${found.lost.length} twice ${found.twice.length}; permissions ${requests} lost ${found.unanswered.length} answered twice ${found.answeredTwice.length}; log differences ${found.log.length}, other problems ${problems.length}`,
-  );
-  const isKilled = kills.made === options.kills && kills.inTurn > 0 && kills.open > 0;
-  failUnless(problems.length === 0 && found.all.length === 0 && isKilled);
-  if (options.sabotage) tryTheCheck();
-  failUnless((await daemon.stop()) === 0);
-} finally {
-  await world.close();
+  const { made, inTurn, open, starting } = kills;
+  return {
+    figures: [
+      `${seconds.toFixed(1)} s, ${made} kills: ${inTurn} in the middle of a turn, ${open} with an open permission, ${starting} while the daemon started; ${audit.lines} lines`,
+      `prompts ${prompts} lost ${found.lost.length} twice ${found.twice.length}; permissions ${requests} lost ${found.unanswered.length} answered twice ${found.answeredTwice.length}; log differences ${found.log.length}, other problems ${problems.length}`,
+    ],
+    problems: [
+      ...problems,
+      ...found.all,
+      ...unless(
+        made === options.kills && inTurn > 0 && open > 0,
+        `not ${options.kills} kills, or none in the middle of a turn or with an open permission`,
+      ),
+    ],
+  };
 }
 
 function createDriven(ticket: string): Driven {
@@ -245,23 +248,21 @@ function judge() {
   return { ...found, all: Object.values(found).flat() };
 }
 
-/** What must be noticed: a prompt that came twice, one that is missing, and an answer that came twice. */
-function tryTheCheck(): void {
+/** A prompt that came twice, one that is missing, an answer that came twice, and a request that was not shown. */
+function* damages(): Generator<Damage> {
   const [first] = driven;
-  const [answered] = driven.filter(({ got }) => got.answers.length > 0);
+  const answered = driven.find(({ got }) => got.answers.length > 0);
   if (first === undefined || answered === undefined) return;
+  const only = (list: 'twice' | 'lost' | 'answeredTwice' | 'unanswered'): string =>
+    `${judge()[list].length} ${list}`;
   const [, prompt = ''] = first.got.prompts;
   first.got.prompts.push(prompt);
-  judgeSabotage('a prompt twice', `${judge().twice.length} twice`, judge().twice.length === 1);
+  yield ['a prompt twice', only('twice'), /^1 /];
   first.got.prompts = first.got.prompts.filter((one) => one !== prompt);
-  judgeSabotage('a prompt lost', `${judge().lost.length} lost`, judge().lost.length === 1);
+  yield ['a prompt lost', only('lost'), /^1 /];
   const [answer = ''] = answered.got.answers;
   answered.got.answers.push(answer);
-  judgeSabotage(
-    'an answer twice',
-    `${judge().answeredTwice.length} twice`,
-    judge().answeredTwice.length === 1,
-  );
+  yield ['an answer twice', only('answeredTwice'), /^1 /];
   answered.seen.delete(answer);
-  judgeSabotage('a request not shown', `${judge().unanswered.length} lost`, judge().unanswered.length === 1);
+  yield ['a request not shown', only('unanswered'), /^1 /];
 }

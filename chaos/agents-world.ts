@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentView } from '../packages/monitor/src/features/agents/api.ts';
 import type { EventLine } from '../packages/monitor/src/kernel/log/event-line.ts';
-import { logLines, scriptFolder, writeInto } from '../packages/testkit/src/script.ts';
+import { logLines, scriptFolder } from '../packages/testkit/src/script.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import { agentProcesses, endAgents } from './orchestrate-verdict.ts';
 import { RUN } from './orchestrate-world.ts';
@@ -31,15 +31,13 @@ export async function openAgentsWorld(
     NODE_OPTIONS: `--import=${jumpingClock}`,
     CLOCK_AHEAD: clockFile,
   });
-  const { home, daemon, git } = world;
+  const { home, daemon } = world;
   const root = home.home;
-  const project = join(root, 'web');
   const received = join(root, 'received');
   const tickets = Object.keys(agents);
   const nameOf = (ticket: string): string => ticket.toLowerCase();
-  for (const folder of [project, received]) mkdirSync(folder);
-  world.configure('.config/svc/config.json', { projects: [project] });
-  world.configure('web/.svc/config.json', {
+  mkdirSync(received);
+  const config = {
     projectKey: 'web',
     worktree: { setup: [] },
     orchestration: {
@@ -57,14 +55,8 @@ export async function openAgentsWorld(
         ]),
       ),
     },
-  });
-  git(project, 'init', '--quiet', '-b', 'main');
-  writeInto(project, 'README.md', 'one\n');
-  git(project, 'add', '--all');
-  git(project, 'commit', '--quiet', '-m', 'Start');
-  git(root, 'init', '--quiet', '--bare', '-b', 'main', join(root, 'web.git'));
-  git(project, 'remote', 'add', 'origin', join(root, 'web.git'));
-  git(project, 'push', '--quiet', '-u', 'origin', 'main');
+  };
+  const { project } = world.makeProject(config, { 'README.md': 'one\n' });
   // However the script ends: agents outlive a daemon.
   process.on('exit', () => endAgents(root));
 

@@ -13,10 +13,8 @@ import { readManifest } from '../packages/monitor/src/features/archive/io/manife
 import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {
-  describeMachine,
   endOf,
   endWithScript,
-  failUnless,
   medianOf,
   scriptFolder,
   scriptOptions,
@@ -25,6 +23,7 @@ import {
 } from '../packages/testkit/src/script.ts';
 import type { Steps } from './archive-process.ts';
 import { quietTerminal } from './quiet-terminal.ts';
+import { scenario } from './scenario.ts';
 
 const options = scriptOptions({
   runs: 12,
@@ -43,55 +42,57 @@ const home = scriptFolder('chaos-archive');
 const environment = { HOME: home, PATH: process.env['PATH'] };
 const root = join(home, 'svc', 'archives');
 const problems: string[] = [];
+const figures: string[] = [];
 /** The expected files of each run, by path below its folder; files that the run deleted stay. */
 const truth = new Map<string, Map<string, Buffer>>();
 const lines = new Map<string, string>();
 let seq = 0;
 
 const sweeper = await bundleProcess('chaos/archive-process.ts');
-console.log(describeMachine());
-await killSweeps();
-if (!options.sabotage) await timeList();
-for (const problem of problems.slice(0, 20)) console.log(`WRONG: ${problem}`);
-const isAsItMustBe = options.sabotage === problems.length > 0;
-if (isAsItMustBe) console.log('as expected');
-failUnless(isAsItMustBe);
+await scenario({
+  title: `${options.runs} runs, ${options.kills} kills, ${options.listed} listed, seed ${options.seed}`,
+  load: killSweeps,
+  async verdict() {
+    if (!options.sabotage) await timeList();
+    return { figures, problems };
+  },
+  broken: options.sabotage && { what: 'a blob taken away', wanted: /^not clean after kill .* is missing/ },
+});
 
 async function killSweeps(): Promise<void> {
   const started = performance.now();
   const names = Array.from({ length: options.runs }, (_, number) => `orch-${number}`);
   for (const name of names) change(name, 12);
-  const figures = { kills: 0, whole: 0, withNew: 0, cutInside: 0 };
+  const counts = { kills: 0, whole: 0, withNew: 0, cutInside: 0 };
   /** From the last sweep that was not killed. */
   let length = (await sweepAndKill('any', 0)) ?? { any: 1, 'no-blob': 1 };
-  const isEnough = (): boolean =>
-    figures.kills >= options.kills && figures.withNew > 0 && figures.cutInside > 0;
+  const isEnough = (): boolean => counts.kills >= options.kills && counts.withNew > 0 && counts.cutInside > 0;
   for (let left = options.kills * TRIES_EACH; !isEnough() && left > 0; left -= 1) {
     for (const name of names) if (random.chance(0.6)) change(name, 1 + random.below(4));
     const before = await manifestTimes(names);
     const kind = random.pick(['any', 'no-blob'] as const);
     const steps = await sweepAndKill(kind, 1 + random.below(length[kind]));
     if (steps !== undefined) {
-      figures.whole += 1;
+      counts.whole += 1;
       length = steps;
       continue;
     }
-    figures.kills += 1;
+    counts.kills += 1;
     const after = await manifestTimes(names);
     const moved = names.filter((name) => after.get(name) !== before.get(name)).length;
-    if (moved > 0) figures.withNew += 1;
+    if (moved > 0) counts.withNew += 1;
     if (readdirSync(root).some((name) => name.startsWith('.svc-')) || (await halfWritten(names)))
-      figures.cutInside += 1;
+      counts.cutInside += 1;
     for (const name of names) await checkWhole(name);
     if ((await svc('sweep')) !== 0) problems.push('the next sweep failed');
     if (options.sabotage) takeBlobAway(random.pick(names));
     const printed: string[] = [];
     if ((await svc('verify', { printed })) !== 0)
-      problems.push(`not clean after kill ${figures.kills}: ${printed.slice(0, 3).join('; ')}`);
+      problems.push(`not clean after kill ${counts.kills}: ${printed.slice(0, 3).join('; ')}`);
     if (!options.sabotage) for (const name of names) await checkContent(name);
   }
-  console.log(
-    `${figures.kills} sweeps killed in ${secondsSince(started)} s (${figures.whole} ended before): ${figures.withNew} with new archives, ${figures.cutInside} inside one; ${truth.size} runs, ${[...truth.values()].reduce((sum, files) => sum + files.size, 0)} files; after each, the next sweep and verify`,
+  figures.push(
+    `${counts.kills} sweeps killed in ${secondsSince(started)} s (${counts.whole} ended before): ${counts.withNew} with new archives, ${counts.cutInside} inside one; ${truth.size} runs, ${[...truth.values()].reduce((sum, files) => sum + files.size, 0)} files; after each, the next sweep and verify`,
   );
   if (!isEnough()) problems.push('too few kills hit a running sweep');
 }
@@ -211,7 +212,7 @@ async function timeList(): Promise<void> {
   const counted = printed.filter((line) => line.startsWith('listed-')).length;
   const whole = await timeProcess(['archive', 'list']);
   const bare = await timeProcess(['--version']);
-  console.log(
+  figures.push(
     `${counted} runs archived in ${(first / 1000).toFixed(1)} s, swept again in ${(again / 1000).toFixed(2)} s; listed in ${inside.toFixed(0)} ms; as a process ${whole.toFixed(0)} ms, of which ${bare.toFixed(0)} ms to start (medians of 5)`,
   );
   if (counted !== options.listed) problems.push(`${counted} runs are listed, not ${options.listed}`);

@@ -15,16 +15,9 @@ import {
   createDaemonHome,
   startDaemon,
 } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
+import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import {
-  askJson,
-  describeMachine,
-  failUnless,
-  medianOf,
-  printProblems,
-  scriptOptions,
-} from '../packages/testkit/src/script.ts';
+import { askJson, medianOf, printProblems, scriptOptions } from '../packages/testkit/src/script.ts';
 import { exchange, type KeptConnection, keepConnection } from '../packages/testkit/src/wire/exchange.ts';
 import { badBodies } from './bad-requests/bad-bodies.ts';
 import { badFraming } from './bad-requests/bad-framing.ts';
@@ -35,6 +28,7 @@ import { fairRequests } from './bad-requests/fair-requests.ts';
 import { createJudge } from './bad-requests/judge.ts';
 import { pressures, type Target } from './bad-requests/pressures.ts';
 import { type Bounds, judgeResources, type Sample, sampleOf } from './bad-requests/resources.ts';
+import { scenario, unless } from './scenario.ts';
 
 const options = scriptOptions({
   requests: 100_000,
@@ -70,35 +64,51 @@ const memory: number[] = [];
 const applied: Record<string, number> = {};
 let sent = 0;
 
-console.log(describeMachine());
-console.log(
-  isTimed
+const { instance } = await daemon.ready;
+const figures: string[] = [];
+let isFlat = false;
+await scenario({
+  title: isTimed
     ? `${options.minutes} minutes of requests of ${kinds.length} kinds with ${pressures.length} pressures, seed ${options.seed}`
     : `${options.requests} requests of ${kinds.length} kinds, ${options['at-once']} at once, seed ${options.seed}`,
-);
-try {
-  const { instance } = await daemon.ready;
-  const started = performance.now();
-  const isFlat = isTimed ? await staysFlatForMinutes() : await staysFlatOverRequests();
-  const seconds = (performance.now() - started) / 1000;
-  const isAlive = (await askInstance()) === instance;
-  const ending = await daemon.stop();
-  report(await auditLog(home.eventsDir), { seconds, isFlat, isAlive: isAlive && ending === 0 });
-} finally {
-  await daemon.kill();
-  home.remove();
-}
+  async load() {
+    isFlat = isTimed ? await staysFlatForMinutes() : await staysFlatOverRequests();
+  },
+  async verdict(seconds) {
+    const isSame = (await askInstance()) === instance;
+    const isAlive = (await daemon.stop()) === 0 && isSame;
+    const audit = await auditLog(home.eventsDir);
+    console.table(judge.table());
+    const errors = errorLines();
+    return {
+      figures: [
+        ...figures,
+        `${seconds.toFixed(1)} s; log: ${audit.lines} lines, torn ${audit.torn}, holes ${audit.holes}; answers outside the model ${judge.problems().length}`,
+        `requests ${sent} accepted wrongly ${judge.acceptedWrongly()} crashes ${isAlive ? 0 : 1} unhandled ${errors.length}`,
+      ],
+      problems: [
+        ...judge.problems(),
+        ...judge.compare(audit),
+        ...audit.problems,
+        ...errors,
+        ...unless(isFlat, 'memory or handles grow'),
+        ...unless(isAlive, 'the daemon has not lived through all of it'),
+      ],
+    };
+  },
+  broken: options.sabotage && { what: 'a wrong secret', wanted: /accepted wrongly/ },
+});
 
 async function staysFlatOverRequests(): Promise<boolean> {
   const start = rssMegabytes(daemon.pid);
   await Promise.all(Array.from({ length: options['at-once'] }, sendOneAfterAnother));
   // Medians, because memory rises and falls with the garbage collector.
   const [warm, end] = [medianOf(memory.slice(20, 40)), medianOf(memory.slice(-20))];
-  const isFlat = end <= warm * 1.3 || end < options['rss-mb'];
-  console.log(
-    `RSS MB at start ${start}, median of the second fifth ${warm}, of the last fifth ${end}: ${isFlat ? 'flat' : 'GROWS'}`,
+  const isFlatEnough = end <= warm * 1.3 || end < options['rss-mb'];
+  figures.push(
+    `RSS MB at start ${start}, median of the second fifth ${warm}, of the last fifth ${end}: ${isFlatEnough ? 'flat' : 'GROWS'}`,
   );
-  return isFlat;
+  return isFlatEnough;
 }
 
 async function staysFlatForMinutes(): Promise<boolean> {
@@ -198,26 +208,6 @@ async function sendOne(connection: KeptConnection): Promise<void> {
 
 async function askInstance(): Promise<string | undefined> {
   return (await askJson<{ instance?: string }>(`http://127.0.0.1:${port}/api/health`)).instance;
-}
-
-function report(
-  audit: LogAudit,
-  { seconds, isFlat, isAlive }: { seconds: number; isFlat: boolean; isAlive: boolean },
-): void {
-  console.table(judge.table());
-  const errors = errorLines();
-  const problems = [...judge.problems(), ...judge.compare(audit), ...audit.problems];
-  printProblems([...problems, ...errors], 30);
-  console.log(
-    `${seconds.toFixed(1)} s; log: ${audit.lines} lines, torn ${audit.torn}, holes ${audit.holes}; answers outside the model ${judge.problems().length}`,
-  );
-  console.log(
-    `requests ${sent} accepted wrongly ${judge.acceptedWrongly()} crashes ${isAlive ? 0 : 1} unhandled ${errors.length}`,
-  );
-  const isKept = problems.length + errors.length === 0 && isFlat && isAlive;
-  const isNoticed = judge.acceptedWrongly() > 0;
-  if (options.sabotage) console.log(`sabotage, a wrong secret: ${isNoticed ? 'noticed' : 'NOT NOTICED'}`);
-  failUnless(options.sabotage ? isNoticed : isKept);
 }
 
 /** The errors in the daemon's log, and Node's messages about unhandled rejections. */

@@ -1,45 +1,53 @@
 // Many processes change one configuration file at once, while a reader reads it all the time.
 // `npm run chaos:config` (8 processes, 200 values each); ends with the count of values present.
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
-import {
-  endOf,
-  endWithScript,
-  failUnless,
-  scriptFolder,
-  scriptOptions,
-  secondsSince,
-  writeInto,
-} from '../packages/testkit/src/script.ts';
+import { endOf, scriptFolder, scriptOptions, writeInto } from '../packages/testkit/src/script.ts';
+import { scenario, unless } from './scenario.ts';
+import { openVerbs } from './verbs.ts';
 
 const { processes, sets } = scriptOptions({ processes: 8, sets: 200 });
-const writer = await bundleProcess('chaos/verbs-process.ts');
 const home = scriptFolder('chaos-config');
 const file = join(home, '.svc', 'config.json');
+const startVerbs = await openVerbs(home);
 
 writeInto(home, '.svc/config.json', '{\n  "svc": { "projectKey": "demo", "x-unknown": [1,2] }\n}\n');
-const started = performance.now();
-const writers = Array.from({ length: processes }, (_, number) => runWriter(number));
-const done = Promise.all(writers).then(() => true);
 let reads = 0;
 let invalid = 0;
-while (!(await Promise.race([done, sleep(1, false)]))) {
-  reads += 1;
-  if (!isWhole(readFileSync(file, 'utf8'))) invalid += 1;
-}
-const { svc } = JSON.parse(readFileSync(file, 'utf8'));
-const present = Object.entries<{ timeoutSec?: number }>(svc.deploy).filter(([name, { timeoutSec }]) =>
-  name.endsWith(`-${(timeoutSec ?? 0) - 1}`),
-).length;
-const kept = JSON.stringify(svc['x-unknown']) === '[1,2]';
-console.log(`${processes} processes, ${processes * sets} sets in ${secondsSince(started)} s; ${reads} reads`);
-console.log(
-  `set ${processes * sets} present ${present} invalid ${invalid} unknown keys ${kept ? 'kept' : 'LOST'}`,
-);
-failUnless(present === processes * sets && invalid === 0 && kept);
+const written = new AbortController();
+await scenario({
+  title: `${processes} processes, ${sets} values each`,
+  async load() {
+    await Promise.all(Array.from({ length: processes }, (_, number) => runWriter(number)));
+    written.abort();
+  },
+  async disturb() {
+    for (; !written.signal.aborted; await sleep(1)) {
+      reads += 1;
+      if (!isWhole(readFileSync(file, 'utf8'))) invalid += 1;
+    }
+  },
+  verdict(seconds) {
+    const { svc } = JSON.parse(readFileSync(file, 'utf8'));
+    const deploys = Object.entries<{ timeoutSec?: number }>(svc.deploy);
+    const present = deploys.filter(([name, { timeoutSec = 0 }]) =>
+      name.endsWith(`-${timeoutSec - 1}`),
+    ).length;
+    const isKept = JSON.stringify(svc['x-unknown']) === '[1,2]';
+    return {
+      figures: [
+        `${processes * sets} sets in ${seconds.toFixed(1)} s; ${reads} reads`,
+        `set ${processes * sets} present ${present} invalid ${invalid} unknown keys ${isKept ? 'kept' : 'LOST'}`,
+      ],
+      problems: [
+        ...unless(present === processes * sets, 'values are missing'),
+        ...unless(invalid === 0, 'a reader has read half a file'),
+        ...unless(isKept, 'unknown keys are lost'),
+      ],
+    };
+  },
+});
 
 function isWhole(text: string): boolean {
   try {
@@ -52,13 +60,7 @@ function isWhole(text: string): boolean {
 
 /** Runs `svc config set` many times. */
 async function runWriter(number: number): Promise<void> {
-  const child = endWithScript(
-    spawn(process.execPath, [writer], {
-      cwd: home,
-      env: { HOME: home, PATH: process.env['PATH'] },
-      stdio: ['pipe', 'ignore', 'inherit'],
-    }),
-  );
+  const child = startVerbs();
   for (let index = 0; index < sets; index += 1) {
     const key = `svc.deploy.acme/r${number}-${index}.timeoutSec`;
     child.stdin.write(`${JSON.stringify(['config', 'set', key, String(index + 1)])}\n`);

@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mountSmallDisk, type SmallDisk } from '../packages/testkit/src/daemon/small-disk.ts';
+import { mountSmallDisk } from '../packages/testkit/src/daemon/small-disk.ts';
 import {
   codehostSecret,
   createDaemonHome,
@@ -20,15 +20,9 @@ import {
 } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import { auditLog, isKept, judge, verdictLine } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import {
-  askJson,
-  describeCounts,
-  describeMachine,
-  failUnless,
-  printProblems,
-  scriptOptions,
-} from '../packages/testkit/src/script.ts';
+import { askJson, describeCounts, scriptOptions } from '../packages/testkit/src/script.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
+import { scenario, unless } from './scenario.ts';
 
 type Variant = {
   name: string;
@@ -58,87 +52,85 @@ const variants: Variant[] = [
   },
 ];
 
-console.log(describeMachine());
 for (const variant of variants) await run(variant);
 
-async function run(variant: Variant): Promise<void> {
+async function run({ name, deliveries, diskMebibytes, roomMebibytes, databaseToo }: Variant): Promise<void> {
   const home = createDaemonHome('chaos-disk-full');
-  const disk = mountSmallDisk(join(home.home, 'small'), variant.diskMebibytes);
+  const disk = mountSmallDisk(join(home.home, 'small'), diskMebibytes);
   if (typeof disk === 'string') {
-    console.log(`SKIPPED ${variant.name}: a small file system cannot be mounted here: ${disk}`);
+    console.log(`SKIPPED ${name}: a small file system cannot be mounted here: ${disk}`);
     return home.remove();
   }
   const eventsDir = join(disk.folder, 'events');
   mkdirSync(eventsDir);
-  if (variant.roomMebibytes > 0) disk.leave(variant.roomMebibytes);
+  if (roomMebibytes > 0) disk.leave(roomMebibytes);
   else disk.fill();
   const environment = {
     SVC_EVENTS_DIR: eventsDir,
-    ...(variant.databaseToo && { SVC_DB_FILE: join(disk.folder, 'svc.db') }),
+    ...(databaseToo && { SVC_DB_FILE: join(disk.folder, 'svc.db') }),
   };
   const daemon = startDaemon(home, { environment });
-  try {
-    const { port, instance } = await daemon.ready;
-    const { report, full, backMs } = await burst(variant, disk, port);
-    const isLive = await untilLive(port);
-    const after = await health(port);
-    const ending = await daemon.stop();
-    const audit = await auditLog(eventsDir);
-    const verdict = judge(report, audit);
-    printProblems(verdict.problems);
-    const isSame = after.instance === instance;
-    console.log(
-      `${variant.name}: ${variant.deliveries} deliveries, answers ${describeCounts(report.answers)}; ${audit.lines} lines`,
-    );
-    console.log(`  while full: ${full}`);
-    console.log(
-      `  first 200 ${backMs} ms after there was space; ${isSame ? 'the same daemon' : 'ANOTHER DAEMON'}, log and index ${isLive ? 'live' : 'NOT LIVE'}, stopped with ${ending}`,
-    );
-    console.log(`  ${verdictLine(verdict)}`);
-    const isComplete = verdict.acknowledged === variant.deliveries && isSame && isLive && ending === 0;
-    failUnless(isKept(verdict) && isComplete);
-  } finally {
-    await daemon.kill();
-    disk.unmount();
-    home.remove();
-  }
-}
-
-/** Sends all; in the middle the disk is full for a while, then it has space again. */
-async function burst(variant: Variant, disk: SmallDisk, port: number) {
-  const random = createRandom(options.seed);
+  const { port, instance } = await daemon.ready;
   const post = createPost(port);
   const report = createReport();
+  let full = '';
   let roomAt = 0;
   let backMs = -1;
-  const sending = sendUntilAcknowledged(
-    {
-      sends: sentTwice(exampleDeliveries(variant.deliveries, codehostSecret), 0.2, random),
-      atOnce: options['at-once'],
-      post: post.post,
-      onAnswer(status) {
-        if (status === '200' && roomAt > 0 && backMs < 0) backMs = Math.round(performance.now() - roomAt);
+  await scenario({
+    title: `${name}: ${deliveries} deliveries`,
+    world: {
+      async close() {
+        post.close();
+        await daemon.kill();
+        disk.unmount();
+        home.remove();
       },
-      deadlineMs: options['deadline-s'] * 1000,
     },
-    report,
-  );
-  // Awaited below; until then a failure must not count as unhandled.
-  sending.catch(() => undefined);
-  try {
-    while ((report.answers.get('503') ?? 0) < options.refusals) {
-      await Promise.race([sleep(5), sending]);
-      if (report.acknowledged.size === variant.deliveries) throw new Error('The disk was never full');
-    }
-    await sleep(options['full-ms']);
-    const full = await until(async () => describeFailing(await health(port)));
-    disk.makeRoom();
-    roomAt = performance.now();
-    await sending;
-    return { report, full, backMs };
-  } finally {
-    post.close();
-  }
+    load: () =>
+      sendUntilAcknowledged(
+        {
+          sends: sentTwice(exampleDeliveries(deliveries, codehostSecret), 0.2, createRandom(options.seed)),
+          atOnce: options['at-once'],
+          post: post.post,
+          onAnswer(status) {
+            if (status === '200' && roomAt > 0 && backMs < 0) backMs = Math.round(performance.now() - roomAt);
+          },
+          deadlineMs: options['deadline-s'] * 1000,
+        },
+        report,
+      ),
+    /** In the middle the disk is full for a while, then it has space again. */
+    async disturb() {
+      for (; (report.answers.get('503') ?? 0) < options.refusals; await sleep(5))
+        if (report.acknowledged.size === deliveries) throw new Error('The disk was never full');
+      await sleep(options['full-ms']);
+      full = await until(async () => describeFailing(await health(port)));
+      disk.makeRoom();
+      roomAt = performance.now();
+    },
+    async verdict() {
+      const isLive = await untilLive(port);
+      const isSame = (await health(port)).instance === instance;
+      const ending = await daemon.stop();
+      const audit = await auditLog(eventsDir);
+      const found = judge(report, audit);
+      return {
+        figures: [
+          `answers ${describeCounts(report.answers)}; ${audit.lines} lines`,
+          `while full: ${full}; first 200 ${backMs} ms after there was space`,
+          verdictLine(found),
+        ],
+        problems: [
+          ...found.problems,
+          ...unless(isKept(found), 'the log is not what was acknowledged'),
+          ...unless(found.acknowledged === deliveries, 'not everything was acknowledged'),
+          ...unless(isSame, 'another daemon answers'),
+          ...unless(isLive, 'log and index are not live'),
+          ...unless(ending === 0, `the daemon stopped with ${ending}`),
+        ],
+      };
+    },
+  });
 }
 
 type Health = {

@@ -5,21 +5,14 @@
 //
 // The daemon makes at most 1,000 calls an hour to the code host. If those are used up before everything is repaired,
 // the daemon is restarted, which stands for the next hour; the number of restarts is printed.
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { auditLog, type LogAudit, sabotageCopy, sabotages } from '../packages/testkit/src/log/audit-log.ts';
+import { auditLog, damagedCopies, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
 import { codehostExamples } from '../packages/testkit/src/payloads/codehost-variants.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { startHostileRelay } from '../packages/testkit/src/relay/hostile-relay.ts';
-import {
-  describeMachine,
-  failUnless,
-  judgeSabotage,
-  printProblems,
-  scriptOptions,
-  secondsSince,
-} from '../packages/testkit/src/script.ts';
+import { describeCounts, scriptOptions } from '../packages/testkit/src/script.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
+import { type Damage, scenario, unless, type Verdict } from './scenario.ts';
 import { openWorld } from './world.ts';
 
 const options = scriptOptions({
@@ -94,61 +87,70 @@ const disturbances: Record<Disturbance, (milliseconds: number) => Promise<void>>
   },
 };
 
-console.log(describeMachine());
-console.log(
-  `${options.deliveries} deliveries, ${options.rate}/s (${options['rate-in-trouble']}/s in trouble), ${options.restarts} restarts, ${options.cuts} cuts, seed ${options.seed}`,
-);
-try {
-  daemon.start();
-  await daemon.ready();
-  await until(async () => {
-    const { repos: covered, tunnels } = await daemon.ask<Feeds>('/api/feeds');
-    return covered.length === repos.length && typeof tunnels[0]?.connectedSince === 'number';
-  });
-  Object.assign(relay.faults, {
-    drop: 0.004,
-    duplicate: 0.05,
-    reorder: 0.1,
-    rewrite: 0.004,
-    pretty: 0.1,
-    cut: 2 / options.deliveries,
-    split: 0.02,
-    comment: 0.05,
-    lineEnd: 'mixed',
-    byteOrderMark: true,
-  });
-  const started = performance.now();
-  await Promise.all([emitAll(), disturb()]);
-  const sentAfter = secondsSince(started);
+daemon.start();
+await daemon.ready();
+await until(async () => {
+  const { repos: covered, tunnels } = await daemon.ask<Feeds>('/api/feeds');
+  return covered.length === repos.length && typeof tunnels[0]?.connectedSince === 'number';
+});
+Object.assign(relay.faults, {
+  drop: 0.004,
+  duplicate: 0.05,
+  reorder: 0.1,
+  rewrite: 0.004,
+  pretty: 0.1,
+  cut: 2 / options.deliveries,
+  split: 0.02,
+  comment: 0.05,
+  lineEnd: 'mixed',
+  byteOrderMark: true,
+});
+await scenario({
+  title: `${options.deliveries} deliveries, ${options.rate}/s (${options['rate-in-trouble']}/s in trouble), ${options.restarts} restarts, ${options.cuts} cuts, seed ${options.seed}`,
+  world: {
+    async close() {
+      await daemon.kill();
+      await relay.stop();
+      await world.close();
+    },
+  },
+  load: emitAll,
+  disturb,
+  verdict,
+  sabotage: options.sabotage && damages,
+});
+
+async function verdict(seconds: number): Promise<Verdict> {
   const left = await settle();
   await count();
-  const settledAfter = secondsSince(started);
   const ending = await daemon.stop();
   const sent = sentIds();
   const audit = await auditLog(home.eventsDir);
-  const verdict = judge(sent, audit);
-  printProblems([...audit.problems, ...left]);
+  const found = judge(sent, audit);
   const calls = codehost.calls();
   const lists = calls.filter((line) => /deliveries\?/.test(line)).length;
   const fetches = calls.filter((line) => /deliveries\/\d/.test(line)).length;
-  console.log(
-    `sent for ${sentAfter} s, settled after ${settledAfter} s; ${done.kills} kills, ${done.stops} stops, ${done.cuts} cuts, ${done.halfOpen} half-open, ${done.stalls} stalls, ${done.relayRestarts} restarts of the relay; the hour's calls used up ${done.hours} times`,
-  );
-  console.log(
-    `relay: ${relay.delivered.length} frames, ${relay.connected.length} subscriptions; at least ${counted.duplicates} duplicates recognised, ${counted.reserialised + counted.wrongSignatures} rewritten; code host: ${calls.length} calls, ${lists} pages of lists, ${fetches} payloads; stopped with ${ending}`,
-  );
-  console.log(lineOf(verdict));
-  // Undelivered ones come by replay: without any, nothing was disturbed.
-  const disturbed =
-    done.kills + done.stops === options.restarts && done.cuts === options.cuts && verdict.replay > 0;
-  failUnless(verdict.lost + verdict.doubled + verdict.torn === 0 && left.length === 0);
-  failUnless(disturbed && ending === 0);
-  failUnless(sending.emitted === options.deliveries && sent.length >= options.deliveries);
-  if (options.sabotage) await tryTheCheck(sent);
-} finally {
-  await daemon.kill();
-  await relay.stop();
-  await world.close();
+  const { kills, stops, cuts } = done;
+  return {
+    figures: [
+      `sent for ${seconds.toFixed(1)} s; ${describeCounts(Object.entries(done))} (hours: how often the hour's calls were used up)`,
+      `relay: ${relay.delivered.length} frames, ${relay.connected.length} subscriptions; at least ${counted.duplicates} duplicates recognised, ${counted.reserialised + counted.wrongSignatures} rewritten; code host: ${calls.length} calls, ${lists} pages of lists, ${fetches} payloads; stopped with ${ending}`,
+      lineOf(found),
+    ],
+    problems: [
+      ...audit.problems,
+      ...left,
+      ...unless(found.lost + found.doubled + found.torn === 0, lineOf(found)),
+      ...unless(kills + stops === options.restarts && cuts === options.cuts, 'too few faults'),
+      // Undelivered ones come by replay: without any, nothing was disturbed.
+      ...unless(found.replay > 0, 'nothing came by replay'),
+      ...unless(ending === 0, `the daemon stopped with ${ending}`),
+      ...unless(
+        sending.emitted === options.deliveries && sent.length >= options.deliveries,
+        `only ${sent.length} deliveries were sent`,
+      ),
+    ],
+  };
 }
 
 /** Sends even without a listener: a code host neither waits for an answer nor repeats. */
@@ -237,7 +239,7 @@ async function settle(): Promise<string[]> {
   return problems;
 }
 
-type Verdict = { sent: number; live: number; replay: number; lost: number; doubled: number; torn: number };
+type Found = { sent: number; live: number; replay: number; lost: number; doubled: number; torn: number };
 
 function sentIds(): string[] {
   return [
@@ -245,30 +247,28 @@ function sentIds(): string[] {
   ];
 }
 
-function judge(sent: readonly string[], { deliveries, torn, holes }: LogAudit): Verdict {
-  const verdict: Verdict = { sent: sent.length, live: 0, replay: 0, lost: 0, doubled: 0, torn: torn + holes };
+function judge(sent: readonly string[], { deliveries, torn, holes }: LogAudit): Found {
+  const found: Found = { sent: sent.length, live: 0, replay: 0, lost: 0, doubled: 0, torn: torn + holes };
   for (const guid of sent) {
     const lines = deliveries.get(guid) ?? [];
-    if (lines.length > 1) verdict.doubled += 1;
-    if (lines[0] === undefined) verdict.lost += 1;
-    else if (lines[0].via === 'live') verdict.live += 1;
-    else verdict.replay += 1;
+    if (lines.length > 1) found.doubled += 1;
+    if (lines[0] === undefined) found.lost += 1;
+    else if (lines[0].via === 'live') found.live += 1;
+    else found.replay += 1;
   }
-  return verdict;
+  return found;
 }
 
-function lineOf({ sent, live, replay, lost, doubled, torn }: Verdict): string {
+function lineOf({ sent, live, replay, lost, doubled, torn }: Found): string {
   return `sent ${sent} live ${live} replay ${replay} lost ${lost} doubled ${doubled} torn ${torn}`;
 }
 
-/** Damages copies of the log: the verdict has to notice each. */
-async function tryTheCheck(sent: readonly string[]): Promise<void> {
-  const victim = random.pick(sent);
-  for (const [name, { change }] of Object.entries(sabotages)) {
-    const copy = join(home.home, name);
-    sabotageCopy(home.eventsDir, copy, victim, change);
-    const verdict = judge(sent, await auditLog(copy));
-    const wanted = name === 'repeat a line' ? verdict.doubled === 1 : verdict.lost === 1;
-    judgeSabotage(name, lineOf(verdict), wanted);
-  }
+async function* damages(): AsyncGenerator<Damage> {
+  const sent = sentIds();
+  for (const { name, copy } of damagedCopies(home.eventsDir, home.home, random.pick(sent)))
+    yield [
+      name,
+      lineOf(judge(sent, await auditLog(copy))),
+      name === 'repeat a line' ? /doubled 1 / : /lost 1 /,
+    ];
 }

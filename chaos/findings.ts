@@ -4,19 +4,14 @@
 // Every line must be complete, and every finding must be filed exactly once.
 // `npm run chaos:findings` (20 processes, 500 findings each, 50 kills); `-- --processes 5 --findings 40 --kills 6`.
 // `--sabotage` removes the drain's journal at each kill: the verdict has to notice.
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFindingLine } from '../packages/monitor/src/features/findings/findings.ts';
-import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {
-  describeMachine,
   endOf,
-  endWithScript,
-  failUnless,
   scriptFolder,
   scriptOptions,
   secondsSince,
@@ -24,6 +19,8 @@ import {
 } from '../packages/testkit/src/script.ts';
 import { startFakeTracker } from '../packages/testkit/src/tracker/fake-tracker.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
+import { scenario } from './scenario.ts';
+import { openVerbs } from './verbs.ts';
 
 const options = scriptOptions({
   processes: 20,
@@ -47,18 +44,23 @@ const early = options.processes * options.findings;
 let total = early;
 const tracker = await startFakeTracker();
 const problems: string[] = [];
+const figures: string[] = [];
 
 setUp();
-const script = await bundleProcess('chaos/verbs-process.ts');
-console.log(describeMachine());
-await addAll();
-await drainAll();
-judge();
-await tracker.close();
-for (const problem of problems) console.log(`WRONG: ${problem}`);
-const isAsItMustBe = options.sabotage === problems.length > 0;
-if (isAsItMustBe) console.log('as expected');
-failUnless(isAsItMustBe);
+const startVerbs = await openVerbs(home, { SVC_TRACKER_API_URL: tracker.url });
+await scenario({
+  title: `${options.processes} processes with ${options.findings} findings each, ${options.kills} kills, seed ${options.seed}`,
+  world: tracker,
+  async load() {
+    await addAll();
+    await drainAll();
+  },
+  verdict() {
+    judge();
+    return { figures, problems };
+  },
+  broken: options.sabotage && { what: 'a drain without memory', wanted: /are more than one ticket/ },
+});
 
 function setUp(): void {
   const configure = (path: string, svc: object): void => writeInto(home, path, { svc });
@@ -88,7 +90,7 @@ async function addAll(): Promise<void> {
     const read = readFindingLine(line);
     return 'finding' in read ? [read.finding.title] : [];
   });
-  console.log(
+  figures.push(
     `${options.processes} processes added ${early} findings in ${secondsSince(started)} s: ${whole.length} complete lines, ${lines.length - whole.length} others, ${new Set(whole).size} different`,
   );
   if (lines.length !== early || new Set(whole).size !== early) problems.push('lines are lost or torn');
@@ -105,34 +107,34 @@ function planKills(): PlannedKill[] {
 async function drainAll(): Promise<void> {
   const started = performance.now();
   const plan = planKills();
-  const figures = { lives: 0, starting: 0, filing: 0, lost: 0 };
+  const counts = { lives: 0, starting: 0, filing: 0, lost: 0 };
   while (existsSync(queue) || plan.length > 0) {
     if (performance.now() - started > LONGEST_MS) return void problems.push('the drain does not end');
     if (!existsSync(queue)) {
       await add(total, MORE);
       total += MORE;
     }
-    figures.lives += 1;
+    counts.lives += 1;
     const [kill] = plan;
     const { killed, lost } = await liveUntilKilled(kill);
-    figures.lost += lost;
+    counts.lost += lost;
     if (kill === undefined || !killed) continue;
     plan.shift();
-    figures[kill.while] += 1;
+    counts[kill.while] += 1;
     if (options.sabotage) loseMemory();
   }
   const late = await addWhileRemoved().catch(() => {
     problems.push('a finding is neither in the queue nor filed');
     return 0;
   });
-  console.log(
-    `${total} findings drained in ${secondsSince(started)} s: ${figures.lives} processes, ${figures.filing} killed while filing, ${figures.starting} while starting, ${figures.lost} answers lost on purpose; ${options.late} added while the queue was removed, in ${late} processes`,
+  figures.push(
+    `${total} findings drained in ${secondsSince(started)} s: ${counts.lives} processes, ${counts.filing} killed while filing, ${counts.starting} while starting, ${counts.lost} answers lost on purpose; ${options.late} added while the queue was removed, in ${late} processes`,
   );
 }
 
 /** The number of drains: a finding that arrives before the queue is removed is filed by the same one. */
 async function addWhileRemoved(): Promise<number> {
-  const adder = start('inherit');
+  const adder = startVerbs();
   const ended = endOf(adder);
   // It may have ended with an error; that is reported below.
   adder.stdin.on('error', () => undefined);
@@ -208,7 +210,7 @@ function judge(): void {
   const missing = Array.from({ length: total }, (_, number) => `finding ${number}`).filter(
     (title) => !times.has(title),
   );
-  console.log(`tickets ${issues.length} of ${total}, twice ${twice}, missing ${missing.length}`);
+  figures.push(`tickets ${issues.length} of ${total}, twice ${twice}, missing ${missing.length}`);
   if (twice > 0) problems.push(`${twice} findings are more than one ticket`);
   if (missing.length > 0) problems.push(`no ticket for ${missing.slice(0, 5).join(', ')}`);
   if (existsSync(`${queue}.filed`) || existsSync(`${queue}.unreadable`))
@@ -222,13 +224,13 @@ function judge(): void {
   const reports = names.map((name) => JSON.parse(readFileSync(join(spool, name), 'utf8')));
   const filed = reports.filter(({ event }) => event === 'feedback.finding_filed');
   const deliveries = new Set(filed.map(({ deliveryId }) => deliveryId)).size;
-  console.log(`reported: ${filed.length} times filed, of ${deliveries} tickets`);
+  figures.push(`reported: ${filed.length} times filed, of ${deliveries} tickets`);
   if (deliveries !== total) problems.push(`${deliveries} tickets are reported, not ${total}`);
 }
 
 /** Adds findings one after the other in a separate process; returns its exit code. */
 function add(from: number, count: number): Promise<number | string> {
-  const adder = start('inherit');
+  const adder = startVerbs();
   for (let number = from; number < from + count; number += 1) adder.stdin.write(addingOf(number));
   adder.stdin.end();
   return endOf(adder);
@@ -242,18 +244,7 @@ function addingOf(number: number): string {
 }
 
 function startDrain() {
-  const child = start('ignore');
+  const child = startVerbs('ignore');
   child.stdin.end('["findings","drain"]\n');
   return child;
-}
-
-/** A process that runs verbs; `errors`: whether to show its errors, which are noise if it is killed. */
-function start(errors: 'inherit' | 'ignore') {
-  return endWithScript(
-    spawn(process.execPath, [script], {
-      cwd: home,
-      env: { HOME: home, PATH: process.env['PATH'], SVC_TRACKER_API_URL: tracker.url },
-      stdio: ['pipe', 'ignore', errors],
-    }),
-  );
 }

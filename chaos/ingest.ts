@@ -3,14 +3,12 @@
 // `npm run chaos:ingest` (50,000 deliveries, 25 kills); `-- --power-cuts 25` has the data folder on a disk that loses
 // its power instead, and with it everything that was not synced (power-cut.ts); `-- --sabotage` shows that the check
 // can fail; `-- --seed 2` makes other choices: which are sent twice, in which order, when to kill.
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
 import { createStartKiller, type ServerProcess } from '../packages/testkit/src/daemon/server-process.ts';
 import {
   codehostSecret,
   createDaemonHome,
-  type DaemonHome,
   startDaemon,
 } from '../packages/testkit/src/daemon/start-daemon.ts';
 import {
@@ -23,26 +21,18 @@ import {
 } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import {
   auditLog,
+  damagedCopies,
   hasTornEnd,
   isKept,
   judge,
-  type LogAudit,
   leaveTornEnd,
-  sabotageCopy,
-  sabotages,
   verdictLine,
 } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import {
-  describeCounts,
-  describeMachine,
-  failUnless,
-  judgeSabotage,
-  printProblems,
-  scriptOptions,
-} from '../packages/testkit/src/script.ts';
+import { describeCounts, scriptOptions } from '../packages/testkit/src/script.ts';
 import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
-import { type Forgotten, mountPowerCutDisk, type PowerCutOptions } from './power-cut.ts';
+import { mountPowerCutDisk, type PowerCutOptions } from './power-cut.ts';
+import { type Damage, scenario, unless, type Verdict } from './scenario.ts';
 
 const options = scriptOptions({
   deliveries: 50_000,
@@ -64,66 +54,53 @@ const what = isPowerCut ? 'power cuts' : 'kills';
 const random = createRandom(options.seed);
 const sends = sentTwice(exampleDeliveries(options.deliveries, codehostSecret), options.twice, random);
 
-console.log(describeMachine());
-console.log(
-  `${options.deliveries} deliveries, ${sends.length} sends, ${options['at-once']} at once, ${wanted} ${what}, seed ${options.seed}`,
-);
-await play('everything', async (played, home) => {
-  const { report, audit, ending } = played;
-  const verdict = judge(report, audit);
-  printProblems(verdict.problems);
-  console.log(
-    `${played.seconds.toFixed(1)} s, ${Math.round(sends.length / played.seconds)} sends/s; ${played.kills} ${what}, ${played.inStart} of them while it started, ${played.hits} of them with deliveries in progress; torn ends left ${played.torn}, quarantined ${audit.quarantined}`,
-  );
-  if (isPowerCut)
-    console.log(
-      `the disk forgot changes of ${played.forgotten.files} files and ${played.forgotten.names} names; ${played.parts} cuts kept parts of them`,
-    );
-  console.log(
-    `answers ${describeCounts(report.answers)} (${report.duplicates} duplicates); ${audit.lines} lines, ${(audit.bytes / 2 ** 20).toFixed(1)} MiB; stopped with ${ending}`,
-  );
-  console.log(verdictLine(verdict));
-  const complete =
-    verdict.acknowledged === options.deliveries &&
-    played.kills === wanted &&
-    played.hits === played.kills - played.inStart &&
-    audit.quarantined >= played.torn &&
-    ending === 0;
-  failUnless(isKept(verdict) && complete);
-  if (options.sabotage) await damageCopies(report, home);
-});
-if (options.sabotage && isPowerCut) for (const saved of badDisks) await useBadDisk(saved);
+await play('everything');
+if (options.sabotage && isPowerCut) for (const sync of badDisks) await play(sync);
 
-type Played = {
-  report: SendReport;
-  audit: LogAudit;
-  ending: number | string;
-  seconds: number;
-  kills: number;
-  inStart: number;
-  /** Kills of a daemon that had answered some and not all. */
-  hits: number;
-  torn: number;
-  forgotten: Forgotten;
-  /** Power cuts after which some unsynced data still existed. */
-  parts: number;
-};
-
-/** One daemon's home, with all deliveries and all kills. */
-async function play(
-  sync: NonNullable<PowerCutOptions['sync']>,
-  check: (played: Played, home: DaemonHome) => Promise<void>,
-): Promise<void> {
+/** One daemon's home, with all deliveries and all kills. `sync`: what a sync of its disk saves. */
+async function play(sync: NonNullable<PowerCutOptions['sync']>): Promise<void> {
   const port = await freePort(random);
   const home = createDaemonHome('chaos-ingest');
   const disk = isPowerCut ? await mountPowerCutDisk({ folder: home.dataDir, sync }) : undefined;
   const post = createPost(port);
   const killWhileStarting = createStartKiller(home, random);
   const report = createReport();
-  const counts = { kills: 0, inStart: 0, hits: 0, torn: 0, parts: 0, forgotten: { files: 0, names: 0 } };
+  /** `hits`: of a daemon that had answered some and not all; `parts`: some unsynced data still existed. */
+  const counts = { kills: 0, inStart: 0, hits: 0, torn: 0, parts: 0, files: 0, names: 0 };
   let underWay = 0;
   let isTorn = false;
   let daemon = startDaemon(home, { port });
+  await daemon.ready;
+  // If half of `format.json` were left, no daemon would start again, and no delivery could be lost.
+  if (sync === 'nothing') await disk?.settle();
+  await scenario({
+    title: `${options.deliveries} deliveries, ${sends.length} sends, ${options['at-once']} at once, ${wanted} ${what}, seed ${options.seed}`,
+    world: {
+      async close() {
+        post.close();
+        await daemon.kill();
+        await disk?.unmount();
+        home.remove();
+      },
+    },
+    load: () =>
+      sendUntilAcknowledged(
+        {
+          sends,
+          atOnce: options['at-once'],
+          async post(delivery) {
+            underWay += 1;
+            return post.post(delivery).finally(() => (underWay -= 1));
+          },
+          deadlineMs: options['deadline-s'] * 1000,
+        },
+        report,
+      ),
+    disturb: killAndRestart,
+    verdict,
+    sabotage: options.sabotage && damages,
+    broken: sync !== 'everything' && { what: `a sync saves ${sync}`, wanted: /but is not in the log/ },
+  });
 
   async function killAndRestart(): Promise<void> {
     for (const kill of planKills()) {
@@ -155,8 +132,8 @@ async function play(
     if (disk === undefined) return kill();
     const torn = random.chance(0.6) ? random.below(2 ** 31) : null;
     const { files, names } = await disk.cut({ kill, torn, inSync: random.chance(0.5) });
-    counts.forgotten.files += files;
-    counts.forgotten.names += names;
+    counts.files += files;
+    counts.names += names;
     if (torn !== null) counts.parts += 1;
     // An earlier one is the same: the next daemon was killed before it got to it.
     const hadTornEnd = isTorn;
@@ -164,33 +141,35 @@ async function play(
     if (isTorn && !hadTornEnd) counts.torn += 1;
   }
 
-  try {
-    await daemon.ready;
-    // If half of `format.json` were left, no daemon would start again, and no delivery could be lost.
-    if (sync === 'nothing') await disk?.settle();
-    const started = performance.now();
-    const sending = sendUntilAcknowledged(
-      {
-        sends,
-        atOnce: options['at-once'],
-        async post(delivery) {
-          underWay += 1;
-          return post.post(delivery).finally(() => (underWay -= 1));
-        },
-        deadlineMs: options['deadline-s'] * 1000,
-      },
-      report,
-    );
-    await Promise.all([sending, killAndRestart()]);
-    const seconds = (performance.now() - started) / 1000;
+  async function verdict(seconds: number): Promise<Verdict> {
+    const { kills, inStart, hits, torn, parts, files, names } = counts;
     const ending = await daemon.stop();
     const audit = await auditLog(home.eventsDir);
-    await check({ report, audit, ending, seconds, ...counts }, home);
-  } finally {
-    post.close();
-    await daemon.kill();
-    await disk?.unmount();
-    home.remove();
+    const found = judge(report, audit);
+    return {
+      figures: [
+        `${seconds.toFixed(1)} s, ${Math.round(sends.length / seconds)} sends/s; ${kills} ${what}, ${inStart} of them while it started, ${hits} of them with deliveries in progress; torn ends left ${torn}, quarantined ${audit.quarantined}`,
+        ...(isPowerCut
+          ? [`the disk forgot changes of ${files} files and ${names} names; ${parts} cuts kept parts`]
+          : []),
+        `answers ${describeCounts(report.answers)} (${report.duplicates} duplicates); ${audit.lines} lines, ${(audit.bytes / 2 ** 20).toFixed(1)} MiB; stopped with ${ending}`,
+        verdictLine(found),
+      ],
+      problems: [
+        ...found.problems,
+        ...unless(isKept(found), 'the log is not what was acknowledged'),
+        ...unless(found.acknowledged === options.deliveries, 'not everything was acknowledged'),
+        ...unless(kills === wanted && hits === kills - inStart, `not ${wanted} ${what} in the middle`),
+        ...unless(audit.quarantined >= torn, 'a torn end was not quarantined'),
+        ...unless(ending === 0, `the daemon stopped with ${ending}`),
+      ],
+    };
+  }
+
+  async function* damages(): AsyncGenerator<Damage> {
+    const victim = random.pick([...report.acknowledged.keys()]);
+    for (const { name, copy, verdict: expected } of damagedCopies(home.eventsDir, home.home, victim))
+      yield [name, verdictLine(judge(report, await auditLog(copy))), expected];
   }
 }
 
@@ -220,23 +199,4 @@ async function pause(milliseconds: number, report: SendReport): Promise<void> {
   const { sends: before } = report;
   const enough = performance.now() + milliseconds;
   while (performance.now() < enough && report.sends < before + MOST_IN_PAUSE) await sleep(1);
-}
-
-/** Damages copies of the log: the verdict has to notice each. */
-async function damageCopies(report: SendReport, home: DaemonHome): Promise<void> {
-  const victim = random.pick([...report.acknowledged.keys()]);
-  for (const [name, { change, verdict }] of Object.entries(sabotages)) {
-    const copy = join(home.home, name);
-    sabotageCopy(home.eventsDir, copy, victim, change);
-    const line = verdictLine(judge(report, await auditLog(copy)));
-    judgeSabotage(name, line, line.includes(verdict));
-  }
-}
-
-/** The same on a disk that only pretends to sync. */
-async function useBadDisk(saved: (typeof badDisks)[number]): Promise<void> {
-  await play(saved, async ({ report, audit }) => {
-    const verdict = judge(report, audit);
-    judgeSabotage(`a sync saves ${saved}`, verdictLine(verdict), verdict.lost > 0);
-  });
 }

@@ -1,9 +1,7 @@
 // The other side of the code host: the API where agents open pull requests, the person who squash-merges them into the
 // real repository, and the deploys. Everything is reported to the daemon by signed deliveries; one that it does not
 // accept is lost, as with the real code host.
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkerView } from '../packages/monitor/src/features/workers/entity.ts';
@@ -18,9 +16,8 @@ import {
   type Sending,
   statusSending,
 } from '../packages/testkit/src/codehost/sendings.ts';
-import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { createPost, signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import type { Random } from '../packages/testkit/src/random.ts';
+import { listen } from '../packages/testkit/src/script.ts';
 import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import type { Player } from './orchestrate-cast.ts';
 import { type OrchestrateWorld, REPO } from './orchestrate-world.ts';
@@ -35,17 +32,13 @@ export async function startReviewer(world: OrchestrateWorld, random: Random) {
   const { cloud } = codehost;
   const cast = new Map<string, Player>();
   const done = { sent: 0, lost: 0, opened: 0, merged: 0, closed: 0, deployments: 0 };
-  const post = createPost(daemon.port);
   const problems: string[] = [];
   const jobs = new Set<Promise<void>>();
   const stopping = new AbortController();
   let merging: Promise<unknown> = Promise.resolve();
 
-  async function send({ type, payload }: Sending): Promise<void> {
-    const deliveryId = crypto.randomUUID();
-    const delivery = signedDelivery({ name: type, type, payload, deliveryId }, codehostSecret);
-    const answer = await post.post(delivery).catch(() => undefined);
-    if (answer?.status === 200 || answer?.status === 202) done.sent += 1;
+  async function send(sending: Sending): Promise<void> {
+    if (await world.deliver(sending)) done.sent += 1;
     else done.lost += 1;
   }
 
@@ -79,12 +72,6 @@ export async function startReviewer(world: OrchestrateWorld, random: Random) {
     jobs.add(kept);
   }
 
-  const rowOf = (number: number): PullRequestRow => {
-    const row = rows().find((one) => one.number === number);
-    if (row === undefined) throw new Error(`no pull request ${number}`);
-    return row;
-  };
-
   /** One merge at a time: each is on top of the previous one. */
   function squash(row: PullRequestRow): Promise<string> {
     const next = merging.then(() => {
@@ -101,17 +88,19 @@ export async function startReviewer(world: OrchestrateWorld, random: Random) {
 
   async function ship(ticket: string, number: number): Promise<void> {
     await rest();
-    for (const other of rows().filter((row) => row.title === rowOf(number).title && row.number !== number)) {
+    for (const other of rows().filter(
+      (row) => row.title === world.pullRequest(REPO, number).title && row.number !== number,
+    )) {
       cloud.changePullRequest(REPO, other.number, { state: 'CLOSED', closedAt: Date.now() });
       done.closed += 1;
       await send(pullRequestSending(REPO, other, 'closed'));
     }
-    const mergeSha = await squash(rowOf(number));
+    const mergeSha = await squash(world.pullRequest(REPO, number));
     const at = Date.now();
     const merged = { state: 'MERGED', mergeSha, mergedAt: at, closedAt: at, mergedBy: 'kim' } as const;
     cloud.changePullRequest(REPO, number, merged);
     done.merged += 1;
-    await send(pullRequestSending(REPO, rowOf(number), 'closed'));
+    await send(pullRequestSending(REPO, world.pullRequest(REPO, number), 'closed'));
     // A deploy takes longer than the delivery of a merge: a daemon that was down finds what it missed in between.
     await seen(ticket, 'its merge', ({ merge }) => merge !== null);
     const failures = cast.get(ticket)?.role.failedDeploys ?? 0;
@@ -151,18 +140,16 @@ export async function startReviewer(world: OrchestrateWorld, random: Random) {
         (error: unknown) => response.writeHead(500).end(String(error)),
       );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { port, close } = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `http://127.0.0.1:${port}/`,
     cast,
     done,
     problems,
     async stop(): Promise<void> {
       stopping.abort();
       await Promise.all(jobs);
-      server.close();
-      post.close();
+      await close();
     },
   };
 }

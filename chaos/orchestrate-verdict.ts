@@ -8,6 +8,7 @@ import { logLines } from '../packages/testkit/src/script.ts';
 import { usualTeamStates } from '../packages/testkit/src/tracker/tickets.ts';
 import type { Player } from './orchestrate-cast.ts';
 import { MOST_AGENTS, type OrchestrateWorld, REPO, RUN } from './orchestrate-world.ts';
+import { wrongFacts } from './world.ts';
 
 /** The differences; empty if everything is as the roles require. */
 export async function differences(
@@ -49,7 +50,7 @@ function ofPlayer(world: OrchestrateWorld, board: BoardView, { ticket, role }: P
   const opened = world.codehost.cloud
     .repoOf(REPO)
     .pullRequests.filter(({ title }) => title.startsWith(`${ticket}:`));
-  const facts: [what: string, is: unknown, wanted: unknown][] = [
+  return wrongFacts(`${ticket} (${role.name})`, [
     ['the board says', worker?.status, ends.status],
     ['its verification', worker?.verification?.state ?? null, ends.verification],
     ['failed deploys', worker?.attempts, role.failedDeploys],
@@ -61,10 +62,7 @@ function ofPlayer(world: OrchestrateWorld, board: BoardView, { ticket, role }: P
       world.tickets.stateOf(ticket),
       ends.status === 'done' ? usualTeamStates.done : usualTeamStates.begin,
     ],
-  ];
-  return facts
-    .filter(([, is, wanted]) => is !== wanted)
-    .map(([what, is, wanted]) => `${ticket} (${role.name}): ${what} ${String(is)}, not ${String(wanted)}`);
+  ]);
 }
 
 /** No worker of a wave is in the log before the previous wave was complete. */

@@ -1,7 +1,6 @@
 // The environment of a run: a bare repository as the remote, a checkout of it as the project, and a scripted agent.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeInto } from '../packages/testkit/src/script.ts';
 import { usualTeamStates } from '../packages/testkit/src/tracker/tickets.ts';
 import { openWorld } from './world.ts';
 
@@ -18,28 +17,15 @@ export type OrchestrateWorld = Awaited<ReturnType<typeof openOrchestrateWorld>>;
 export async function openOrchestrateWorld(provider: string) {
   const environment = { SVC_ORCHESTRATE_TIMINGS: JSON.stringify(timings) };
   const world = await openWorld('chaos-orchestrate', environment, provider);
-  const { home, codehost, tickets, git } = world;
+  const { home, codehost, tickets } = world;
   const root = home.home;
-  const [project, remote, stage] = [join(root, 'web'), join(root, 'web.git'), join(root, 'stage')];
-  for (const folder of [project, stage]) mkdirSync(folder);
+  const stage = join(root, 'stage');
+  mkdirSync(stage);
   codehost.cloud.addRepo(REPO);
   const team = tickets.addTeam('ABC', { repo: REPO, states: usualTeamStates });
-  world.configure('.config/svc/config.json', { projects: [project] });
   if (team.secrets) world.configure('.config/svc/config-web.json', team.secrets);
-  makeProject();
-
-  /** A repository that runs only the tests of its last commit: one bad merge does not affect the next. */
-  function makeProject(): void {
-    git(root, 'init', '--quiet', '--bare', '-b', 'main', remote);
-    git(project, 'init', '--quiet', '-b', 'main');
-    git(project, 'remote', 'add', 'origin', remote);
-    world.configure('web/.svc/config.json', projectConfig());
-    for (const [path, text] of Object.entries(projectFiles)) writeInto(project, path, text);
-    git(project, 'add', '--all');
-    git(project, 'commit', '--quiet', '-m', 'Start');
-    git(project, 'push', '--quiet', '-u', 'origin', 'main');
-    codehost.cloud.addCommit(REPO, git(project, 'rev-parse', 'HEAD'));
-  }
+  const { project, remote, sha } = world.makeProject(projectConfig(), projectFiles);
+  codehost.cloud.addCommit(REPO, sha);
 
   function projectConfig(): object {
     const agent = join(import.meta.dirname, 'orchestrate-agent.ts');
@@ -64,6 +50,7 @@ export async function openOrchestrateWorld(provider: string) {
   return { ...world, root, project, remote, stage };
 }
 
+/** A repository that runs only the tests of its last commit: one bad merge does not affect the next. */
 const projectFiles = {
   '.gitignore': '.set-up\n.svc/.workflow-context.json\n',
   'package.json': '{ "type": "module" }\n',

@@ -11,20 +11,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import {
-  describeMachine,
-  endWithScript,
-  failUnless,
-  judgeSabotage,
-  scriptOptions,
-  secondsSince,
-} from '../packages/testkit/src/script.ts';
+import { describeCounts, endWithScript, scriptOptions } from '../packages/testkit/src/script.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import type { AgentScript } from './orchestrate-agent.ts';
 import { castOf, type Player, planOf } from './orchestrate-cast.ts';
 import { startReviewer } from './orchestrate-reviewer.ts';
 import { agentProcesses, differences, endAgents, launchesOf, watchAgents } from './orchestrate-verdict.ts';
 import { MOST_AGENTS, openOrchestrateWorld, RUN } from './orchestrate-world.ts';
+import { type Damage, scenario, unless, type Verdict } from './scenario.ts';
+import { resultsByKind } from './world.ts';
 
 const options = scriptOptions({
   tickets: 40,
@@ -57,51 +52,40 @@ const cast = castOf(
 const problems: string[] = [];
 /** `amid`: while agents ran. */
 const kills = { made: 0, amid: 0 };
-const started = performance.now();
-const isLate = (): boolean => performance.now() - started > options['limit-sec'] * 1_000;
 /** The run, or the time for it. */
 const over = new AbortController();
+const late = setTimeout(() => over.abort(), options['limit-sec'] * 1_000);
+const found = (players: readonly Player[] = cast): Promise<string[]> =>
+  differences(world, players, watch.found);
 
-console.log(describeMachine());
-console.log(
-  `${options.tickets} tickets in ${options.waves} waves, ${MOST_AGENTS} at a time, ${options.kills} kills, tracker ${options.tracker}, seed ${options.seed}`,
-);
 // However this script ends, it kills the agents: they outlive a daemon.
 process.on('exit', () => endAgents(world.root));
-try {
-  for (const player of cast) prepare(player);
-  const plan = join(world.root, 'plan.json');
-  writeFileSync(plan, JSON.stringify(planOf(cast, random)));
-  daemon.start();
-  await daemon.ready();
-  const said = await world.svc(world.project, 'orchestrate', 'start', '--file', plan, '--name', RUN);
-  console.log(said.printed);
-  if (said.code !== 0) throw new Error(`svc orchestrate start ended with ${said.code}`);
-  await Promise.all([untilOver(), letBegin(), actAsPerson(), killAndRestart()]);
-  // The expected state is reached, worktrees last; after that nothing may change it.
-  await until(async () => (await differences(world, cast, watch.found)).length === 0).catch(() => undefined);
-  problems.push(...(await daemon.settle()));
-  const audit = await auditLog(world.home.eventsDir);
-  const found = [
-    ...problems,
-    ...reviewer.problems,
-    ...(await differences(world, cast, watch.found)),
-    ...audit.problems,
-  ];
-  report(found, audit.lines);
-  const isKilled = kills.made === options.kills && kills.amid > 0;
-  failUnless(found.length === 0 && (options.kills === 0 || isKilled));
-  if (options.sabotage) await tryTheCheck(found.length);
-  const ending = await daemon.stop();
-  if (ending !== 0) console.log(`the daemon stopped with ${ending}`);
-  failUnless(ending === 0);
-} finally {
-  watch.stop();
-  await reviewer.stop();
-  if (options.keep) copyFileSync(world.home.output, join(process.cwd(), '.chaos-orchestrate.log'));
-  endAgents(world.root);
-  await world.close();
-}
+for (const player of cast) prepare(player);
+const plan = join(world.root, 'plan.json');
+writeFileSync(plan, JSON.stringify(planOf(cast, random)));
+daemon.start();
+await daemon.ready();
+await scenario({
+  title: `${options.tickets} tickets in ${options.waves} waves, ${MOST_AGENTS} at a time, ${options.kills} kills, tracker ${options.tracker}, seed ${options.seed}`,
+  world: {
+    async close() {
+      clearTimeout(late);
+      watch.stop();
+      await reviewer.stop();
+      if (options.keep) copyFileSync(world.home.output, join(process.cwd(), '.chaos-orchestrate.log'));
+      endAgents(world.root);
+      await world.close();
+    },
+  },
+  async load() {
+    await world.mustRun(world.project, 'orchestrate', 'start', '--file', plan, '--name', RUN);
+    await Promise.all([untilOver(), letBegin(), actAsPerson()]);
+  },
+  disturb: killAndRestart,
+  verdict,
+  sabotage: options.sabotage && damages,
+  stop: daemon.stop,
+});
 
 function prepare(player: Player): void {
   const { ticket, role } = player;
@@ -114,10 +98,11 @@ function prepare(player: Player): void {
 async function untilOver(): Promise<void> {
   const isOver = await daemon.waitFor(
     ({ runs }) =>
-      isLate() || runs.some(({ orchestrator, state }) => orchestrator === RUN && state === 'completed'),
+      over.signal.aborted ||
+      runs.some(({ orchestrator, state }) => orchestrator === RUN && state === 'completed'),
     options['limit-sec'] * 1_000,
   );
-  if (!isOver || isLate()) problems.push(`the run has not ended after ${options['limit-sec']} s`);
+  if (!isOver || over.signal.aborted) problems.push(`the run has not ended after ${options['limit-sec']} s`);
   over.abort();
 }
 
@@ -178,56 +163,56 @@ async function killAndRestart(): Promise<void> {
   await daemon.ready();
 }
 
-function report(found: readonly string[], lines: number): void {
-  const width = Math.max(...cast.map(({ role }) => role.name.length));
-  for (const role of new Set(cast.map((one) => one.role))) {
-    const played = cast.filter((one) => one.role === role);
-    const wrong = played.filter(({ ticket }) => found.some((line) => line.startsWith(`${ticket} `)));
-    const { status, verification } = role.ends;
-    console.log(
-      `  ${role.name.padEnd(width)}  ${status}, verification ${verification ?? 'none'}: ${played.length - wrong.length} of ${played.length}`,
-    );
-  }
-  for (const line of found) console.log(`  DIFFERENCE ${line}`);
-  const { sent, lost, opened, merged, closed, deployments } = reviewer.done;
-  const launches = cast.reduce((sum, { ticket }) => sum + launchesOf(world, ticket).length, 0);
+async function verdict(seconds: number): Promise<Verdict> {
+  problems.push(...(await world.settled(() => found())));
+  const audit = await auditLog(world.home.eventsDir);
+  problems.push(...reviewer.problems, ...audit.problems);
   const { samples, most, longestGapMs } = watch.found;
-  console.log(
-    `${secondsSince(started)} s, ${lines} lines, ${kills.made} kills, ${kills.amid} of them while agents ran; ${launches} launches, at most ${most} at once in ${samples} samples (longest gap ${Math.round(longestGapMs)} ms)`,
-  );
-  console.log(
-    `pull requests: ${opened} opened, ${merged} merged, ${closed} closed; ${deployments} deployments; ${sent} deliveries accepted, ${lost} lost; code host called ${world.codehost.calls().length} times, tracker ${world.tickets.calls()} times`,
-  );
-  console.log(`tickets ${cast.length} differences ${found.length}`);
+  const launches = cast.reduce((sum, { ticket }) => sum + launchesOf(world, ticket).length, 0);
+  const players = cast.map(({ ticket, role: { name, ends } }) => ({
+    ticket,
+    kind: name,
+    end: `${ends.status}, verification ${ends.verification ?? 'none'}`,
+  }));
+  const isKilled = kills.made === options.kills && kills.amid > 0;
+  return {
+    figures: [
+      ...resultsByKind(players, problems),
+      `${seconds.toFixed(1)} s, ${audit.lines} lines, ${kills.made} kills, ${kills.amid} of them while agents ran; ${launches} launches, at most ${most} at once in ${samples} samples (longest gap ${Math.round(longestGapMs)} ms)`,
+      `pull requests and deliveries: ${describeCounts(Object.entries(reviewer.done))}; code host called ${world.codehost.calls().length} times, tracker ${world.tickets.calls()} times`,
+      `tickets ${cast.length} differences ${problems.length}`,
+    ],
+    problems: [
+      ...problems,
+      ...unless(options.kills === 0 || isKilled, `not ${options.kills} kills, or none while agents ran`),
+    ],
+  };
 }
 
-/** What must be noticed: another ending, a wave too early, one agent too many, and leftovers. */
-async function tryTheCheck(known: number): Promise<void> {
-  const notice = async (name: string, wanted: RegExp, players: readonly Player[] = cast): Promise<void> => {
-    const found = await differences(world, players, watch.found);
-    const line = found.find((one) => wanted.test(one));
-    judgeSabotage(name, line ?? 'no difference', found.length > known && line !== undefined);
-  };
-  const swapped = cast.map((one) => ({ ...one, wave: options.waves + 1 - one.wave }));
-  await notice('waves in another order', /was started before wave/, swapped);
+/** Another ending, a wave too early, one agent too many, and leftovers. */
+async function* damages(): AsyncGenerator<Damage> {
+  const swapped = cast.map((player) => ({ ...player, wave: options.waves + 1 - player.wave }));
+  yield ['waves in another order', await found(swapped), /was started before wave/];
   const first = cast.find(({ role }) => role.ends.status === 'done');
   if (first === undefined) return;
-  const otherwise: Player = {
-    ...first,
-    role: { ...first.role, ends: { ...first.role.ends, status: 'canceled' } },
-  };
-  const others = cast.filter((one) => one !== first);
-  await notice('another ending', /the board says done, not canceled|Backlog/, [otherwise, ...others]);
-  world.git(world.project, 'worktree', 'add', '--quiet', '--detach', join(world.root, 'left'));
-  await notice('a worktree left over', /a worktree is left/);
-  world.git(world.project, 'worktree', 'remove', join(world.root, 'left'));
+  const { role } = first;
+  const otherwise: Player = { ...first, role: { ...role, ends: { ...role.ends, status: 'canceled' } } };
+  yield [
+    'another ending',
+    await found(cast.map((player) => (player === first ? otherwise : player))),
+    /the board says done, not canceled|Backlog/,
+  ];
+  const left = join(world.root, 'left');
+  world.git(world.project, 'worktree', 'add', '--quiet', '--detach', left);
+  yield ['a worktree left over', await found(), /a worktree is left/];
+  world.git(world.project, 'worktree', 'remove', left);
   const env = { HOME: world.root, SVC_ORCHESTRATOR: RUN, SVC_TICKET: first.ticket };
-  const left = Array.from({ length: MOST_AGENTS + 1 }, () =>
+  const sleepers = Array.from({ length: MOST_AGENTS + 1 }, () =>
     endWithScript(spawn('/bin/sleep', ['60'], { env, stdio: 'ignore', detached: true })),
   );
   await until(() => watch.found.most > MOST_AGENTS && watch.found.twice.has(first.ticket));
-  await notice('a process left over', /process \d+ of/);
-  for (const child of left) child.kill('SIGKILL');
-  await notice('one agent too many', /4 agents ran at once/);
-  await notice('two agents for one ticket', /two agents worked on it/);
+  yield ['a process left over', await found(), /process \d+ of/];
+  for (const child of sleepers) child.kill('SIGKILL');
+  yield ['one agent too many', await found(), /4 agents ran at once/];
+  yield ['two agents for one ticket', await found(), /two agents worked on it/];
 }

@@ -2,8 +2,8 @@
 // ports that the owner uses at the same time. None may be accepted. Then measures the cost of finding the user of a
 // connection, with few sockets on the machine and with many.
 // `npm run chaos:other-user`, as root; `-- --count 400 --sockets 0` for a short run.
-import { request } from 'node:http';
-import { connect, createServer, type Socket } from 'node:net';
+import { createServer, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import {
   askFromPorts,
   asOtherUser,
@@ -13,14 +13,8 @@ import {
   reusedPorts,
 } from '../packages/testkit/src/access/other-user.ts';
 import { createDaemonHome, startDaemon } from '../packages/testkit/src/daemon/start-daemon.ts';
-import {
-  describeMachine,
-  failUnless,
-  logLines,
-  medianOf,
-  scriptOptions,
-  secondsSince,
-} from '../packages/testkit/src/script.ts';
+import { listen, logLines, medianOf, scriptOptions } from '../packages/testkit/src/script.ts';
+import { scenario, unless } from './scenario.ts';
 
 const { count, sockets } = scriptOptions({ count: 10_000, sockets: 10_000 });
 const MEASURED = 50;
@@ -32,51 +26,59 @@ if (!canBeOtherUser) {
 }
 const home = createDaemonHome('chaos-other-user');
 const daemon = startDaemon(home);
-console.log(describeMachine());
-try {
-  const { port } = await daemon.ready;
-  let isOver = false;
-  const owner = askFromPorts(port, () => isOver);
-  const started = performance.now();
-  const burst = await asOtherUser<BurstResult>(BURST, { port, ports: reusedPorts, count });
-  isOver = true;
-  const answered = await owner;
-  const seconds = secondsSince(started);
-  const { access } = (await ask(port, '/api/health')) as { access: { refused: Record<string, number> } };
-  const letIn = logLines(home.eventsDir).join('').split('stranger-').length - 1;
-  console.log(
-    `${burst.sent} connections of another user in ${seconds} s, the owner got ${answered} answers meanwhile`,
-  );
-  console.log(`answers ${JSON.stringify(burst.answers)}, refused ${JSON.stringify(access.refused)}`);
-  console.log(`accepted ${letIn}, bytes of data ${burst.data}`);
-  failUnless(letIn === 0 && burst.data === 0 && answered > 0);
-  console.log(`one connection, few sockets: ${await cost(port)}`);
-  if (sockets > 0) {
-    const close = await openSockets(sockets);
-    console.log(`one connection, ${sockets} sockets more: ${await cost(port)}`);
-    close();
-  }
-  await daemon.stop();
-} finally {
-  await daemon.kill();
-  home.remove();
-}
+const { port } = await daemon.ready;
+let burst: BurstResult | undefined;
+let answered = 0;
+await scenario({
+  title: `${count} connections of another user`,
+  async load() {
+    burst = await asOtherUser<BurstResult>(BURST, { port, ports: reusedPorts, count });
+  },
+  /** The owner, on the same ports. */
+  async disturb() {
+    answered = await askFromPorts(port, () => burst !== undefined);
+  },
+  async verdict(seconds) {
+    const { access } = (await ask('/api/health')) as { access: { refused: Record<string, number> } };
+    const letIn = logLines(home.eventsDir).join('').split('stranger-').length - 1;
+    const figures = [
+      `${burst?.sent} connections in ${seconds.toFixed(1)} s, the owner got ${answered} answers meanwhile`,
+      `answers ${JSON.stringify(burst?.answers)}, refused ${JSON.stringify(access.refused)}`,
+      `accepted ${letIn}, bytes of data ${burst?.data}`,
+      `one connection, few sockets: ${await cost()}`,
+    ];
+    if (sockets > 0) {
+      const close = await openSockets(sockets);
+      figures.push(`one connection, ${sockets} sockets more: ${await cost()}`);
+      close();
+    }
+    await daemon.stop();
+    return {
+      figures,
+      problems: [
+        ...unless(letIn === 0, `${letIn} deliveries of another user were accepted`),
+        ...unless(burst?.data === 0, `another user got ${burst?.data} bytes`),
+        ...unless(answered > 0, 'the owner got no answer'),
+      ],
+    };
+  },
+});
 
 /** A new connection and its first answer, one after the other; then many at once. */
-async function cost(port: number): Promise<string> {
+async function cost(): Promise<string> {
   const times: number[] = [];
   for (let turn = 0; turn < MEASURED; turn += 1) {
     const started = performance.now();
-    await ask(port, '/api/figures');
+    await ask('/api/figures');
     times.push(performance.now() - started);
   }
   const started = performance.now();
-  await Promise.all(Array.from({ length: AT_ONCE }, () => ask(port, '/api/figures')));
+  await Promise.all(Array.from({ length: AT_ONCE }, () => ask('/api/figures')));
   const each = (performance.now() - started) / AT_ONCE;
   return `median ${medianOf(times).toFixed(1)} ms; ${AT_ONCE} at once: ${each.toFixed(2)} ms each`;
 }
 
-function ask(port: number, path: string): Promise<unknown> {
+function ask(path: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     request({ host: '127.0.0.1', port, path, agent: false }, (response) => {
       let text = '';
@@ -91,13 +93,11 @@ function ask(port: number, path: string): Promise<unknown> {
 /** Both ends of a connection are sockets of this machine. */
 async function openSockets(wanted: number): Promise<() => void> {
   const held: Socket[] = [];
-  const server = createServer((socket) => held.push(socket));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const server = createServer().on('connection', (socket) => held.push(socket));
+  const { port: to } = await listen(server);
   while (held.length < wanted)
     await new Promise<void>((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1', resolve).on('error', reject);
+      const socket = connect(to, '127.0.0.1', resolve).on('error', reject);
       held.push(socket);
     });
   return () => {

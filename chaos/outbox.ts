@@ -17,14 +17,11 @@ import { createOutboxStore, openOutboxDatabase } from '../packages/monitor/src/k
 import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {
-  describeMachine,
+  describeCounts,
   endOf,
   endWithScript,
-  failUnless,
-  judgeSabotage,
   listen,
   logLines,
-  printProblems,
   scriptFolder,
   scriptOptions,
 } from '../packages/testkit/src/script.ts';
@@ -42,6 +39,7 @@ import {
   planKills,
 } from './outbox-fold.ts';
 import { mountPowerCutDisk, type PowerCutDisk, type PowerCutOptions } from './power-cut.ts';
+import { scenario, unless } from './scenario.ts';
 
 const options = scriptOptions({
   kills: 200,
@@ -71,63 +69,81 @@ const isPowerCut = options['power-cuts'] > 0;
 const wanted = isPowerCut ? options['power-cuts'] : options.kills;
 const unit = isPowerCut ? 'power cuts' : 'kills';
 
-type Run = {
-  verdict: OutboxVerdict;
-  killed: Map<KillPoint, number>;
-  tracker: ChaosTracker;
-  seconds: number;
-  lost: number;
-};
-
 const random = createRandom(options.seed);
-
 const script = await bundleProcess('chaos/outbox-child.ts');
-console.log(describeMachine());
-console.log(
-  `${wanted} ${unit} over ${killPoints.length} points, ${options.inputs} lines for each process, ${options['last-inputs']} for the last, seed ${options.seed}`,
-);
-const whole = await play(planKills(wanted, random), null, isPowerCut ? 'everything' : null);
-const { asked, refused, again } = whole.tracker.counts;
-const kills = [...whole.killed.values()].reduce((sum, count) => sum + count, 0);
-printProblems(whole.verdict.problems);
-console.log(killPoints.map((point) => `${point} ${whole.killed.get(point) ?? 0}`).join(', '));
-console.log(
-  `${whole.seconds.toFixed(1)} s, ${kills} ${unit}; ${whole.verdict.inputs} facts, ${whole.verdict.lines} lines, ${whole.lost} lost; the tracker was called ${asked} times, rejected ${refused}, ${again} were repeated after their result existed`,
-);
-console.log(outboxVerdictLine(whole.verdict));
-failUnless(isKept(whole.verdict) && whole.lost === 0 && kills === wanted);
-if (options.sabotage) await tryTheCheck();
-if (options.sabotage && isPowerCut) for (const saved of badDisks) await useBadDisk(saved);
+const title = `${wanted} ${unit} over ${killPoints.length} points, ${options.inputs} lines for each process, ${options['last-inputs']} for the last, seed ${options.seed}`;
+
+await play({ title, plan: planKills(wanted, random), sync: isPowerCut ? 'everything' : null });
+if (options.sabotage) {
+  for (const [sabotage, { points, expected }] of Object.entries(sabotages))
+    await play({
+      title: `sabotage ${sabotage}`,
+      plan: planKills(SABOTAGE_KILLS, random, points),
+      sabotage: sabotage as Sabotage,
+      broken: { what: sabotage, wanted: expected },
+    });
+  for (const sync of isPowerCut ? badDisks : [])
+    await play({
+      title: `a sync saves ${sync}`,
+      plan: planKills(wanted, random),
+      sync,
+      broken: { what: `a sync saves ${sync}`, wanted: /facts are lost/ },
+    });
+}
 
 /** `sync`: what a sync saves on a disk with power cuts; null is a disk that keeps everything. */
-async function play(
-  plan: readonly PlannedKill[],
-  sabotage: Sabotage | null,
-  sync: Sync | null,
-): Promise<Run> {
-  const started = performance.now();
+async function play(given: {
+  title: string;
+  plan: readonly PlannedKill[];
+  sabotage?: Sabotage;
+  sync?: Sync | null;
+  broken?: { what: string; wanted: RegExp };
+}): Promise<void> {
+  const { title: of, plan, sabotage = null, sync = null, broken = false } = given;
   const folder = scriptFolder('chaos-outbox');
   const disk = sync === null ? undefined : await mountDisk(folder, sync);
   const tracker = await startChaosTracker();
   const killed = new Map<KillPoint, number>();
   /** Facts that a process reported as written. */
   let written = 0;
-  try {
-    const orders = { folder, tracker: tracker.url, inputs: options.inputs, sabotage };
-    for (const kill of plan) {
-      written += await liveUntilKilled({ ...orders, kill }, disk);
-      killed.set(kill.point, (killed.get(kill.point) ?? 0) + 1);
-    }
-    const last = await live({ ...orders, inputs: options['last-inputs'], kill: null }, disk);
-    if (last.ending !== 0) throw new Error(`the last process ended with ${last.ending}`);
-    written += last.written;
-    const verdict = judgeOutbox(folder, tracker.moves);
-    const lost = Math.max(0, written - verdict.inputs);
-    return { verdict, killed, tracker, seconds: (performance.now() - started) / 1000, lost };
-  } finally {
-    await tracker.close();
-    await disk?.unmount();
-  }
+  await scenario({
+    title: of,
+    world: {
+      async close() {
+        await tracker.close();
+        await disk?.unmount();
+      },
+    },
+    async load() {
+      const orders = { folder, tracker: tracker.url, inputs: options.inputs, sabotage };
+      for (const kill of plan) {
+        written += await liveUntilKilled({ ...orders, kill }, disk);
+        killed.set(kill.point, (killed.get(kill.point) ?? 0) + 1);
+      }
+      const last = await live({ ...orders, inputs: options['last-inputs'], kill: null }, disk);
+      if (last.ending !== 0) throw new Error(`the last process ended with ${last.ending}`);
+      written += last.written;
+    },
+    verdict(seconds) {
+      const found = judgeOutbox(folder, tracker.moves);
+      const lost = Math.max(0, written - found.inputs);
+      const { asked, refused, again } = tracker.counts;
+      const line = outboxVerdictLine(found);
+      return {
+        figures: [
+          describeCounts(killed),
+          `${seconds.toFixed(1)} s, ${plan.length} ${unit}; ${found.inputs} facts, ${found.lines} lines, ${lost} lost; the tracker was called ${asked} times, rejected ${refused}, ${again} were repeated after their result existed`,
+          line,
+        ],
+        problems: [
+          ...unless(isKept(found), line),
+          ...unless(lost === 0, `${lost} facts are lost`),
+          ...found.problems,
+        ],
+      };
+    },
+    broken,
+  });
 }
 
 /** A disk that does not sync loses everything: parts, such as half a database, would be unusable. */
@@ -192,45 +208,14 @@ async function live(orders: ChildOrders, disk: PowerCutDisk | undefined): Promis
   return { ending, written: lines };
 }
 
-/** Runs the broken variants: the verdict has to notice each. */
-async function tryTheCheck(): Promise<void> {
-  const names = Object.keys(sabotages) as Sabotage[];
-  const tries = names.map(async (name) => {
-    const { points, expected } = sabotages[name];
-    const { verdict } = await play(planKills(SABOTAGE_KILLS, random, points), name, null);
-    return { name, expected, verdict };
-  });
-  for (const { name, expected, verdict } of await Promise.all(tries)) {
-    const line = outboxVerdictLine(verdict);
-    judgeSabotage(name, line, expected.test(line) && !isKept(verdict));
-  }
-}
-
-async function useBadDisk(saved: Sync): Promise<void> {
-  const { verdict, lost } = await play(planKills(wanted, random), null, saved);
-  const line = `${outboxVerdictLine(verdict)}, facts lost ${lost}`;
-  judgeSabotage(`a sync saves ${saved}`, line, lost > 0);
-}
-
 // The outside world: a tracker that records every move of a ticket, in order. It runs in the process that kills, so it
 // survives the kills.
 
-type ChaosTracker = {
-  url: string;
+async function startChaosTracker() {
   /** Keys of the effects that changed a ticket, in the order of the changes. */
-  moves: Map<string, string[]>;
-  counts: {
-    asked: number;
-    /** Effects that were repeated after their result existed: harmless if they changed nothing. */
-    again: number;
-    refused: number;
-  };
-  close: () => Promise<void>;
-};
-
-async function startChaosTracker(): Promise<ChaosTracker> {
   const moves = new Map<string, string[]>();
   const states = new Map<string, string>();
+  /** `again`: effects that were repeated after their result existed, which is harmless if they changed nothing. */
   const counts = { asked: 0, again: 0, refused: 0 };
   const seen = new Set<string>();
 
@@ -268,36 +253,16 @@ async function startChaosTracker(): Promise<ChaosTracker> {
 
 // Compares the results with what the log requested: every effect once, in order, none missing.
 
-type OutboxVerdict = {
-  lines: number;
-  inputs: number;
-  expected: number;
-  missing: number;
-  /** Results that exist more than once. */
-  doubled: number;
-  /** Results in another order than their lines. */
-  overtaken: number;
-  givenUp: number;
-  /** Rows that were wrongly given up or wrongly completed, and pending rows. */
-  wronglyEnded: number;
-  problems: string[];
-};
+type OutboxVerdict = ReturnType<typeof judgeOutbox>;
 
-function judgeOutbox(folder: string, moves: ReadonlyMap<string, readonly string[]>): OutboxVerdict {
+function judgeOutbox(folder: string, moves: ReadonlyMap<string, readonly string[]>) {
   const lines = logLines(join(folder, 'events')).map((line) => JSON.parse(line) as EventLine);
   const board = newBoard();
   const effects = lines.flatMap((line) => foldChaosLine(board, line));
-  const verdict: OutboxVerdict = {
-    lines: lines.length,
-    inputs: board.inputs,
-    expected: effects.length,
-    missing: 0,
-    doubled: 0,
-    overtaken: 0,
-    givenUp: 0,
-    wronglyEnded: 0,
-    problems: [],
-  };
+  /** `doubled`: exists more than once; `overtaken`: in another order than the lines; `wronglyEnded`: or still pending. */
+  const counts = { missing: 0, doubled: 0, overtaken: 0, givenUp: 0, wronglyEnded: 0 };
+  const about = { lines: lines.length, inputs: board.inputs, expected: effects.length };
+  const verdict = { ...about, ...counts, problems: [] as string[] };
 
   function compare(what: string, expected: readonly string[], found: readonly string[]): void {
     const missing = expected.filter((key) => !found.includes(key));
@@ -322,8 +287,34 @@ function judgeOutbox(folder: string, moves: ReadonlyMap<string, readonly string[
   const ofOutbox = (prefix: string) => delivered.filter((id) => id.startsWith(prefix));
   compare('lines', sorted(appended, appendDelivery), ofOutbox(appendDelivery('')));
   compare('attention', sorted(hopeless, gaveUpDelivery), ofOutbox(gaveUpDelivery('')));
-  compareRows(folder, effects, lines.at(-1)?.seq ?? 0, verdict);
+  compareRows(lines.at(-1)?.seq ?? 0);
   return verdict;
+
+  function compareRows(lastSeq: number): void {
+    const database = openOutboxDatabase(join(folder, 'svc.db'));
+    const store = createOutboxStore({
+      kinds: effectKinds,
+      database,
+      lastSeq,
+      clock: { now: () => Date.now() },
+    });
+    try {
+      for (const effect of effects) {
+        const row = store.find(effect.key);
+        const state = targetOf(effect) === 'given up' ? 'given-up' : 'done';
+        if (row?.state === 'given-up' && state === 'given-up') verdict.givenUp += 1;
+        if (row?.state === state) continue;
+        verdict.wronglyEnded += 1;
+        verdict.problems.push(`${effect.key} is ${row?.state ?? 'in no row'}, not ${state}`);
+      }
+      const { done, givenUp, pending } = store.counts();
+      const extra = done + givenUp + pending - effects.length;
+      if (extra > 0) verdict.problems.push(`${extra} rows that no line requested`);
+      verdict.doubled += Math.max(0, extra);
+    } finally {
+      store.close();
+    }
+  }
 }
 
 function isKept({ missing, doubled, overtaken, wronglyEnded }: OutboxVerdict): boolean {
@@ -333,37 +324,6 @@ function isKept({ missing, doubled, overtaken, wronglyEnded }: OutboxVerdict): b
 function outboxVerdictLine(verdict: OutboxVerdict): string {
   const { expected, missing, doubled, overtaken, givenUp, wronglyEnded } = verdict;
   return `effects expected ${expected} missing ${missing} doubled ${doubled} overtaken ${overtaken} wrongly ended ${wronglyEnded} (rightly given up ${givenUp})`;
-}
-
-function compareRows(
-  folder: string,
-  effects: readonly Effect[],
-  lastSeq: number,
-  verdict: OutboxVerdict,
-): void {
-  const database = openOutboxDatabase(join(folder, 'svc.db'));
-  const store = createOutboxStore({
-    kinds: effectKinds,
-    database,
-    lastSeq,
-    clock: { now: () => Date.now() },
-  });
-  try {
-    for (const effect of effects) {
-      const row = store.find(effect.key);
-      const state = targetOf(effect) === 'given up' ? 'given-up' : 'done';
-      if (row?.state === 'given-up' && state === 'given-up') verdict.givenUp += 1;
-      if (row?.state === state) continue;
-      verdict.wronglyEnded += 1;
-      verdict.problems.push(`${effect.key} is ${row?.state ?? 'in no row'}, not ${state}`);
-    }
-    const { done, givenUp, pending } = store.counts();
-    const extra = done + givenUp + pending - effects.length;
-    if (extra > 0) verdict.problems.push(`${extra} rows that no line requested`);
-    verdict.doubled += Math.max(0, extra);
-  } finally {
-    store.close();
-  }
 }
 
 /** Where the result of an effect is. */

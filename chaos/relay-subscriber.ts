@@ -12,7 +12,7 @@ const variable = 'SVC_CHAOS_READ_KEY';
 const tunnel = createTunnel({
   feed: 'chaos',
   channel: { use: true, url },
-  receive: log.receive,
+  receive: (delivery) => log.receive(delivery),
   cursorOf: () => log.cursor(),
   logger: { info: say, warn: say, error: say },
   readKey: { variable, fileName: 'none', value: process.env[variable] },

@@ -15,17 +15,13 @@ import {
   sizedDelivery,
   withId,
 } from '../packages/testkit/src/deliveries/signed-delivery.ts';
-import { sabotageCopy, sabotages } from '../packages/testkit/src/log/audit-log.ts';
+import { damagedCopies } from '../packages/testkit/src/log/audit-log.ts';
 import { natsServerVersion } from '../packages/testkit/src/nats/nats-node.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {
   createTail,
   describeCounts,
-  describeMachine,
-  failUnless,
-  judgeSabotage,
   keepProcessorBusy,
-  printProblems,
   scriptOptions,
   secondsSince,
 } from '../packages/testkit/src/script.ts';
@@ -51,6 +47,7 @@ import {
   verdictLine,
 } from './relay/verdict.ts';
 import { startWorld, type World } from './relay/world.ts';
+import { type Damage, scenario, unless } from './scenario.ts';
 
 const options = scriptOptions({
   deliveries: 100_000,
@@ -90,13 +87,7 @@ let made = 0;
 /** Each log as far as it was counted: the senders and proxies are in this process too, and wait while it reads. */
 const counted = new Map<string, { added: () => string[]; lines: number }>();
 
-const nats = natsServerVersion();
-if (!nats.ok) throw new Error(nats.problem);
-console.log(describeMachine());
-console.log(
-  `${options.deliveries} deliveries of ${options.bytes} bytes at ${options.rate}/s, cluster of 3 (nats-server ${nats.version}), ${options.relays} relays, ${options.subscribers} subscribers, ${options.load} busy processes, seed ${options.seed}`,
-);
-const started = performance.now();
+const natsVersion = natsServerVersion();
 keepProcessorBusy(options.load);
 const power = options['power-cuts'] > 0 ? await createPower(['n1', 'n2', 'n3'], random) : undefined;
 const world = await startWorld(
@@ -114,23 +105,35 @@ const newSenders = () =>
   });
 const senders = newSenders();
 let slowMs = SLOW_MS;
-try {
-  await firstLine(world);
-  const undisturbed = await phase('undisturbed', 0.05, () => []);
-  slowMs = Math.max(SLOW_MS, SLOW_TIMES * undisturbed.slowestMs);
-  const figures = [undisturbed, ...(power === undefined ? await allFaults() : await powerCuts(power))];
-  const settledMs = await settle(world);
-  const endings = await Promise.all(world.subscribers.map((subscriber) => subscriber.stop()));
-  const logs = await Promise.all(world.subscribers.map(readLog));
-  report(world, logs, figures, settledMs, endings);
-  if (power !== undefined) await checkStore(power);
-  if (!isKept(judge(senders.acknowledged, logs))) await whereItIs(world, logs);
-  if (options.sabotage) await tryTheCheck(world, logs);
-} finally {
-  senders.close();
-  await world.stop();
-  await power?.stop();
-}
+const phases: PhaseFigures[] = [];
+let settledMs = 0;
+let logs: ReadLog[] = [];
+await scenario({
+  title: `${options.deliveries} deliveries of ${options.bytes} bytes at ${options.rate}/s, cluster of 3 (nats-server ${natsVersion}), ${options.relays} relays, ${options.subscribers} subscribers, ${options.load} busy processes, seed ${options.seed}`,
+  world: {
+    async close() {
+      senders.close();
+      await world.stop();
+      await power?.stop();
+    },
+  },
+  async load() {
+    await firstLine(world);
+    const undisturbed = await phase('undisturbed', 0.05, () => []);
+    slowMs = Math.max(SLOW_MS, SLOW_TIMES * undisturbed.slowestMs);
+    phases.push(undisturbed, ...(power === undefined ? await allFaults() : await powerCuts(power)));
+    settledMs = await settle(world);
+  },
+  async verdict(seconds) {
+    const endings = await Promise.all(world.subscribers.map((subscriber) => subscriber.stop()));
+    logs = await Promise.all(world.subscribers.map(readLog));
+    const found = report(seconds, endings);
+    if (power !== undefined) found.problems.push(...(await storeProblems(power)));
+    if (!isKept(judge(senders.acknowledged, logs))) found.figures.push(await whereItIs(world));
+    return found;
+  },
+  sabotage: options.sabotage && damages,
+});
 
 async function allFaults(): Promise<PhaseFigures[]> {
   return [
@@ -172,16 +175,13 @@ async function powerCuts({ cutOne, cutAll }: Power): Promise<PhaseFigures[]> {
 }
 
 /** Subscribers may have received before a cut what the store then lost. */
-async function checkStore({ forgotten, spilled }: Power): Promise<void> {
+async function storeProblems({ forgotten, spilled }: Power): Promise<string[]> {
   const stored = await readStore(world);
-  const missing = senders.acknowledged
-    .values()
-    .filter((id) => !stored.has(id))
-    .toArray().length;
+  const missing = [...senders.acknowledged].filter((id) => !stored.has(id)).length;
   console.log(
     `the disks lost changes of ${forgotten()} files, ${spilled()} deliveries were in a spill when its power was cut; the store has lost ${missing} of ${senders.acknowledged.size}`,
   );
-  failUnless(missing === 0);
+  return unless(missing === 0, `the store has lost ${missing}`);
 }
 
 /**
@@ -279,38 +279,35 @@ function logsIn(folder: string): string[] {
   return names.map((name) => join(folder, name));
 }
 
-function report(
-  { subscribers }: World,
-  logs: readonly ReadLog[],
-  figures: readonly PhaseFigures[],
-  settledMs: number,
-  endings: readonly (number | string)[],
-): void {
-  const verdict = judge(senders.acknowledged, logs);
-  printProblems(verdict.problems);
-  for (const { name, posts, answers, slow, slowMs: limitMs, slowestMs } of figures) {
-    const goal = hasGoal(name) ? ` (goal ${options['goal-slow']})` : '';
-    console.log(
-      `${name}: ${posts} posts, answers ${describeCounts(answers)}; over ${(limitMs / 1000).toFixed(1)} s: ${slow}${goal}, slowest ${(slowestMs / 1000).toFixed(2)} s`,
-    );
-  }
-  const readers = subscribers.filter(({ isDaemon }) => !isDaemon);
-  const again = readers.map(({ name, duplicates }) => `${name} ${duplicates()}`);
+function report(seconds: number, endings: readonly (number | string)[]) {
+  const found = judge(senders.acknowledged, logs);
+  const readers = world.subscribers.filter(({ isDaemon }) => !isDaemon);
   const gaps = sum(readers.map(({ folder }) => gapsIn(folder)));
   const wrong = disorder(logs);
-  console.log(
-    `duplicates at readers: ${again.join(', ')}; gaps reported by the relay ${gaps}; out of order ${wrong}`,
-  );
-  console.log(
-    `${secondsSince(started)} s in all; every log complete ${(settledMs / 1000).toFixed(1)} s after the last post; subscribers stopped with ${endings.join(', ')}`,
-  );
-  console.log(verdictLine(verdict));
-  const complete = verdict.acknowledged === options.deliveries && endings.every((ending) => ending === 0);
-  failUnless(isKept(verdict) && complete && gaps + wrong === 0);
-  for (const { name } of figures.filter(({ name: of, slow }) => hasGoal(of) && slow > options['goal-slow'])) {
-    console.log(`MISSED: senders waited in the phase ${name}`);
-    process.exitCode = 1;
-  }
+  const most = options['goal-slow'];
+  const slow = phases.filter((of) => hasGoal(of.name) && of.slow > most).map(({ name }) => name);
+  return {
+    figures: [
+      ...phases.map(
+        (of) =>
+          `${of.name}: ${of.posts} posts, answers ${describeCounts(of.answers)}; over ${(of.slowMs / 1000).toFixed(1)} s: ${of.slow}${hasGoal(of.name) ? ` (goal ${most})` : ''}, slowest ${(of.slowestMs / 1000).toFixed(2)} s`,
+      ),
+      `duplicates at readers: ${describeCounts(readers.map(({ name, duplicates }) => [name, duplicates()]))}; gaps reported by the relay ${gaps}; out of order ${wrong}`,
+      `${seconds.toFixed(1)} s in all; every log complete ${(settledMs / 1000).toFixed(1)} s after the last post; subscribers stopped with ${endings.join(', ')}`,
+      verdictLine(found),
+    ],
+    problems: [
+      ...found.problems,
+      ...unless(isKept(found), verdictLine(found)),
+      ...unless(found.acknowledged === options.deliveries, 'not everything was acknowledged'),
+      ...unless(
+        endings.every((ending) => ending === 0),
+        'a subscriber did not stop with 0',
+      ),
+      ...unless(gaps + wrong === 0, `${gaps} gaps, ${wrong} out of order`),
+      ...slow.map((name) => `senders waited in the phase ${name}`),
+    ],
+  };
 }
 
 /** Without a spill an election after a kill takes longer than senders wait. */
@@ -319,16 +316,14 @@ function hasGoal(phaseName: string): boolean {
 }
 
 /** Lost by the engine, or stored and not delivered: two different errors. */
-async function whereItIs(of: World, logs: readonly ReadLog[]): Promise<void> {
+async function whereItIs(of: World): Promise<string> {
   const missing = new Set<string>();
   for (const { ids } of logs) {
     const there = new Set(ids);
     for (const id of senders.acknowledged) if (!there.has(id)) missing.add(id);
   }
   const stored = await readStore(of).catch(messageOf);
-  console.log(
-    `${missing.size} deliveries are missing in a log: ${inStore(missing, stored)}; evidence in ${keepEvidence(of, stored)}`,
-  );
+  return `${missing.size} deliveries are missing in a log: ${inStore(missing, stored)}; evidence in ${keepEvidence(of, stored)}`;
 }
 
 function inStore(missing: ReadonlySet<string>, stored: Stored | string): string {
@@ -347,18 +342,19 @@ function gapsIn(folder: string): number {
   return readFileSync(join(folder, 'gaps.jsonl'), 'utf8').split('relay-lost-it').length - 1;
 }
 
-/** Damages a copy of each log in turn: the verdict has to notice each. */
-async function tryTheCheck({ subscribers, home }: World, logs: readonly ReadLog[]): Promise<void> {
+/** A copy of each log in turn. */
+async function* damages(): AsyncGenerator<Damage> {
   const victim = random.pick([...senders.acknowledged]);
-  for (const [index, subscriber] of subscribers.entries()) {
-    for (const [name, { change }] of Object.entries(sabotages)) {
+  for (const [index, subscriber] of world.subscribers.entries()) {
+    const folder = join(world.home.home, `sabotage-${index}`);
+    for (const { name, copy } of damagedCopies(subscriber.folder, folder, victim)) {
       if (name === 'tear a line' && !subscriber.isDaemon) continue;
-      const copy = join(home.home, `sabotage-${index}-${name.replaceAll(' ', '-')}`);
-      sabotageCopy(subscriber.folder, copy, victim, change);
       const damaged = await readLog({ ...subscriber, folder: copy });
-      const verdict = judge(senders.acknowledged, logs.with(index, damaged));
-      const noticed = name === 'repeat a line' ? verdict.duplicated === 1 : verdict.lost === 1;
-      judgeSabotage(`${name}, ${subscriber.name}`, verdictLine(verdict), noticed);
+      yield [
+        `${name}, ${subscriber.name}`,
+        verdictLine(judge(senders.acknowledged, logs.with(index, damaged))),
+        name === 'repeat a line' ? /duplicated 1 / : /lost 1 /,
+      ];
     }
   }
 }

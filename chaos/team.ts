@@ -13,21 +13,19 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { natsServerVersion } from '../packages/testkit/src/nats/nats-node.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import {
-  describeCounts,
-  describeMachine,
-  failUnless,
-  judgeSabotage,
-  printProblems,
-  scriptFolder,
-  scriptOptions,
-  secondsSince,
-} from '../packages/testkit/src/script.ts';
+import { describeCounts, scriptFolder, scriptOptions, secondsSince } from '../packages/testkit/src/script.ts';
 import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
+import { type Damage, scenario, type Verdict } from './scenario.ts';
 import { type AskedCommand, createCommands, judgeCommands } from './team/commands.ts';
 import { tryJoins } from './team/joins.ts';
-import { accusations, type LieResult, refusals, tryLies } from './team/lies.ts';
-import { boardText, type Evidence, judgeBoards, searchSecrets, type Verdict } from './team/verdict.ts';
+import { accusations, refusals, tryLies } from './team/lies.ts';
+import {
+  type Verdict as BoardsVerdict,
+  boardText,
+  type Evidence,
+  judgeBoards,
+  searchSecrets,
+} from './team/verdict.ts';
 import { type Machine, startTeamWorld, type TeamWorld } from './team/world.ts';
 
 const options = scriptOptions({
@@ -50,76 +48,78 @@ const HEALED_WITHIN_MS = 3 * WAIT_MS;
 
 const random = createRandom(options.seed);
 const work = scriptFolder('chaos-team');
-const nats = natsServerVersion();
-if (!nats.ok) throw new Error(nats.problem);
-console.log(describeMachine());
-console.log(
-  `${options.machines} machines, ${options.runs} runs, ${options.workers} workers, ${options.rate} changes/s for ${options.minutes} minutes, 3 relays, cluster of 3 (nats-server ${nats.version}, every write synced), seed ${options.seed}`,
-);
-const started = performance.now();
+const natsVersion = natsServerVersion();
 const world = await startTeamWorld(options, random);
-try {
-  console.log(`the team is complete after ${secondsSince(started)} s`);
-  const ending = AbortSignal.timeout(options.minutes * 60_000);
-  const counts = new Map<string, number>();
-  const accused = new Set<string>();
-  const commands = createCommands(world, random);
-  await Promise.all([
-    changes(world, counts, ending),
-    accusing(world, accused, ending),
-    repeated('commands', COMMAND_EVERY_MS, counts, ending, async () => commands.send()),
-    ...faults(world, counts, ending),
-  ]);
-  console.log(describeCounts(counts));
+const commands = createCommands(world, random);
+const counts: Counts = new Map();
+const accused = new Set<string>();
+const ending = AbortSignal.timeout(options.minutes * 60_000);
+let asked: AskedCommand[] = [];
+let all: Evidence[] = [];
+let folders: string[] = [];
+let secrets: string[] = [];
+await scenario({
+  title: `${options.machines} machines, ${options.runs} runs, ${options.workers} workers, ${options.rate} changes/s for ${options.minutes} minutes, 3 relays, cluster of 3 (nats-server ${natsVersion}, every write synced), seed ${options.seed}`,
+  world: { close: world.stop },
+  load: () =>
+    Promise.all([changes(), accusing(), repeated('commands', COMMAND_EVERY_MS, async () => commands.send())]),
+  disturb: () => Promise.all(faults()),
+  verdict,
+  sabotage: options.sabotage && damages,
+});
+
+async function verdict(): Promise<Verdict> {
   const healing = performance.now();
-  const asked = await commands.verdict();
-  const { verdict, all } = await healed(world);
-  report(verdict, all, `healed after ${secondsSince(healing)} s`);
-  reportCommands(asked);
-  console.log(`false accusations by ${world.machines.length} machines: ${accused.size}`);
-  printProblems([...accused]);
-  failUnless(accused.size === 0);
-  const folders = await storesAndLogs(world);
-  const secrets = [
-    world.teamName,
-    ...commands.notes(),
-    ...world.machines.flatMap((machine) => machine.secrets()),
-  ];
+  asked = await commands.verdict();
+  const boards = await healed();
+  // The workers go on while the relay lies.
+  all = structuredClone(boards.all);
+  const { things, lost, outdated, left, differentBoards, problems } = boards.verdict;
+  const texts = all.map(({ board }) => boardText(board));
+  const hashes = texts.map((text) => createHash('sha256').update(text).digest('hex').slice(0, 16));
+  const wrongCommands = judgeCommands(asked);
+  folders = await storesAndLogs(world);
+  secrets = [world.teamName, ...commands.notes(), ...world.machines.flatMap((machine) => machine.secrets())];
   const { forms, hits } = searchSecrets(folders, secrets, work);
-  console.log(
+  // At once: what follows takes minutes.
+  for (const figure of [
+    describeCounts(counts),
+    `healed after ${secondsSince(healing)} s: ${all.length} team boards of ${texts[0]?.length} bytes: ${hashes.join(' ')}`,
+    `${things} things on the machines' own boards; on the team boards lost ${lost}, outdated ${outdated}, left over ${left}; different boards ${differentBoards}`,
+    `${asked.length} commands: ${describeCounts(countsOf(asked.map(({ state }) => state)))}; lost, executed twice, or done and not executed: ${wrongCommands.length}`,
+    `false accusations by ${world.machines.length} machines: ${accused.size}`,
     `privacy: ${secrets.length} names, titles, branches, repositories and paths in ${forms} forms, searched in the stores of 3 nodes, the logs and metrics of 3 relays: ${hits.length} hits`,
-  );
-  printProblems(hits);
-  failUnless(hits.length === 0);
-  await tryLies(world, reportLie);
+  ])
+    console.log(figure);
+  const late: string[] = [];
+  await tryLies(world, ({ name, seconds }) => {
+    console.log(`${name}: ${seconds === null ? 'not in time' : `after ${seconds.toFixed(1)} s`}`);
+    if (seconds === null) late.push(`${name}: not in time`);
+  });
   const joins = await tryJoins(world, options.joins, random);
+  const figures: string[] = [];
   if (options.joins > 0)
-    console.log(
+    figures.push(
       `${joins.sent} hostile requests to join: ${joins.refusedByRelay} refused by the relay, ${joins.stored} stored by it, of which the administrator has refused ${joins.refusedByAdmin}; an honest machine was admitted after ${joins.seconds.toFixed(1)} s: problems ${joins.problems.length}`,
     );
-  printProblems(joins.problems);
-  failUnless(joins.problems.length === 0);
-  if (options.sabotage) tryTheChecks(all, asked, folders, secrets);
-} finally {
-  await world.stop();
+  return {
+    figures,
+    problems: [...problems, ...wrongCommands, ...accused, ...hits, ...late, ...joins.problems],
+  };
 }
 
 /** What machines report of each other while the relays are honest. */
-async function accusing({ machines }: TeamWorld, accused: Set<string>, ending: AbortSignal): Promise<void> {
+async function accusing(): Promise<void> {
   while (!ending.aborted) {
-    for (const machine of machines)
+    for (const machine of world.machines)
       for (const text of [...(await accusations(machine)), ...(await refusals(machine))])
         accused.add(`${machine.name}: ${text}`);
     await sleep(ACCUSED_EVERY_MS);
   }
 }
 
-function reportLie({ name, seconds }: LieResult): void {
-  console.log(`${name}: ${seconds === null ? 'not in time' : `after ${seconds.toFixed(1)} s`}`);
-  failUnless(seconds !== null);
-}
-
-async function changes({ machines }: TeamWorld, counts: Counts, ending: AbortSignal): Promise<void> {
+async function changes(): Promise<void> {
+  const { machines } = world;
   const change = (machine: Machine): void => {
     machine.change(random.pick(machine.workers));
     count(counts, 'changes');
@@ -135,17 +135,17 @@ async function changes({ machines }: TeamWorld, counts: Counts, ending: AbortSig
 
 type Counts = Map<string, number>;
 
-function count(counts: Counts, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
+function count(of: Counts, name: string): void {
+  of.set(name, (of.get(name) ?? 0) + 1);
 }
 
-async function repeated(
-  name: string,
-  everyMs: number,
-  counts: Counts,
-  ending: AbortSignal,
-  act: () => Promise<void>,
-): Promise<void> {
+function countsOf(names: readonly string[]): Counts {
+  const of: Counts = new Map();
+  for (const name of names) count(of, name);
+  return of;
+}
+
+async function repeated(name: string, everyMs: number, act: () => Promise<void>): Promise<void> {
   while (!ending.aborted) {
     await sleep(everyMs * (0.5 + random.next()), undefined, { signal: ending }).catch(() => undefined);
     if (ending.aborted) return;
@@ -155,12 +155,10 @@ async function repeated(
 }
 
 /** Each kind in its own loop; a machine has one fault at a time, except for its clock. */
-function faults({ machines, relays }: TeamWorld, counts: Counts, ending: AbortSignal): Promise<void>[] {
+function faults(): Promise<void>[] {
+  const { machines, relays } = world;
   const busy = new Set<Machine>();
   const pause = (least: number, most: number): Promise<unknown> => sleep(least + random.below(most - least));
-
-  const often = (name: string, everyMs: number, fault: () => Promise<void>): Promise<void> =>
-    repeated(name, everyMs, counts, ending, fault);
 
   const ofMachine = (fault: (machine: Machine) => Promise<void>) => async (): Promise<void> => {
     const free = machines.filter((machine) => !busy.has(machine));
@@ -173,7 +171,7 @@ function faults({ machines, relays }: TeamWorld, counts: Counts, ending: AbortSi
 
   for (const [index, machine] of machines.entries()) machine.setClock((index - 2) * HOUR_MS);
   return [
-    often(
+    repeated(
       'cut off',
       9_000,
       ofMachine(async ({ way }) => {
@@ -182,7 +180,7 @@ function faults({ machines, relays }: TeamWorld, counts: Counts, ending: AbortSi
         way.restore();
       }),
     ),
-    often(
+    repeated(
       'half-open',
       15_000,
       ofMachine(async ({ way }) => {
@@ -191,7 +189,7 @@ function faults({ machines, relays }: TeamWorld, counts: Counts, ending: AbortSi
         way.restore();
       }),
     ),
-    often(
+    repeated(
       'kill -9',
       12_000,
       ofMachine(async (machine) => {
@@ -200,7 +198,7 @@ function faults({ machines, relays }: TeamWorld, counts: Counts, ending: AbortSi
         await machine.start();
       }),
     ),
-    often(
+    repeated(
       'asleep',
       15_000,
       ofMachine(async (machine) => {
@@ -209,10 +207,10 @@ function faults({ machines, relays }: TeamWorld, counts: Counts, ending: AbortSi
         machine.wake();
       }),
     ),
-    often('clocks set', 20_000, async () =>
+    repeated('clocks set', 20_000, async () =>
       random.pick(machines).setClock((random.below(machines.length) - 2) * HOUR_MS),
     ),
-    often('relays restarted', 20_000, async () => {
+    repeated('relays restarted', 20_000, async () => {
       const relay = random.pick(relays);
       if (random.chance(0.5)) await relay.kill();
       else await relay.stop();
@@ -223,42 +221,19 @@ function faults({ machines, relays }: TeamWorld, counts: Counts, ending: AbortSi
 }
 
 /** The first verdict without a problem, or the last one. */
-async function healed({ machines }: TeamWorld): Promise<{ verdict: Verdict; all: Evidence[] }> {
+async function healed(): Promise<{ verdict: BoardsVerdict; all: Evidence[] }> {
   for (const deadline = performance.now() + HEALED_WITHIN_MS; ; await sleep(500)) {
-    const all = await Promise.all(
-      machines.map(async ({ name, workers, board, status }) => ({
+    const found = await Promise.all(
+      world.machines.map(async ({ name, workers, board, status }) => ({
         name,
         workers,
         board: await board(),
         status: await status(),
       })),
     );
-    const verdict = judgeBoards(all);
-    if (verdict.problems.length === 0 || performance.now() > deadline) return { verdict, all };
+    const boards = judgeBoards(found);
+    if (boards.problems.length === 0 || performance.now() > deadline) return { verdict: boards, all: found };
   }
-}
-
-function report(verdict: Verdict, all: readonly Evidence[], when: string): void {
-  const { things, lost, outdated, left, differentBoards, problems } = verdict;
-  const texts = all.map(({ board }) => boardText(board));
-  const hashes = texts.map((text) => createHash('sha256').update(text).digest('hex').slice(0, 16));
-  console.log(`${when}: ${all.length} team boards of ${texts[0]?.length} bytes: ${hashes.join(' ')}`);
-  console.log(
-    `${things} things on the machines' own boards; on the team boards lost ${lost}, outdated ${outdated}, left over ${left}; different boards ${differentBoards}`,
-  );
-  printProblems(problems);
-  failUnless(problems.length === 0);
-}
-
-function reportCommands(asked: readonly AskedCommand[]): void {
-  const states: Counts = new Map();
-  for (const { state } of asked) count(states, state);
-  const problems = judgeCommands(asked);
-  console.log(
-    `${asked.length} commands: ${describeCounts(states)}; lost, executed twice, or done and not executed: ${problems.length}`,
-  );
-  printProblems(problems);
-  failUnless(problems.length === 0);
 }
 
 /** Where nothing of the team may be readable. */
@@ -271,40 +246,30 @@ async function storesAndLogs({ cluster, relays, relayFolder }: TeamWorld): Promi
   return [relayFolder, ...cluster.nodes.map(({ folder }) => folder)];
 }
 
-function tryTheChecks(
-  all: readonly Evidence[],
-  asked: readonly AskedCommand[],
-  folders: readonly string[],
-  secrets: readonly string[],
-): void {
-  const damages: Record<string, (row: Evidence['board']['machines'][number]) => void> = {
-    'a worker is missing': (row) => void row.workers.pop(),
-    'a worker has an old status': (row) => {
-      const [worker] = row.workers;
-      if (worker !== undefined) worker.status = worker.status === 'done' ? 'failed' : 'done';
-    },
-    'a run was left': (row) => {
-      const [run] = row.runs;
-      if (run !== undefined) row.runs.push({ ...run, key: 'left' });
-    },
+function* damages(): Generator<Damage> {
+  type Row = Evidence['board']['machines'][number];
+  const damaged = (damage: (row: Row) => unknown): string[] => {
+    const copy = structuredClone(all);
+    for (const row of copy[0]?.board.machines ?? []) if (!row.self) damage(row);
+    return judgeBoards(copy).problems;
   };
-  for (const [what, damage] of Object.entries(damages)) {
-    const copy = structuredClone(all) as Evidence[];
-    const row = copy[0]?.board.machines.find(({ self }) => !self);
-    if (row !== undefined) damage(row);
-    const { problems } = judgeBoards(copy);
-    judgeSabotage(what, problems[0] ?? 'nothing', problems.length > 0);
-  }
+  yield ['a worker is missing', damaged(({ workers }) => workers.pop()), / has lost /];
+  const older = ({ workers: [worker] }: Row): void => {
+    if (worker !== undefined) worker.status = worker.status === 'done' ? 'failed' : 'done';
+  };
+  yield ['a worker has an old status', damaged(older), / has an old value of /];
+  const leave = ({ runs }: Row): void => {
+    for (const run of runs.slice(0, 1)) runs.push({ ...run, key: 'left' });
+  };
+  yield ['a run was left', damaged(leave), / still has /];
   const wrong: Record<string, AskedCommand> = {
     'a command is executed twice': { state: 'done', times: 2 },
     'a command is done and was not executed': { state: 'done', times: 0 },
     'a command is lost': { state: 'lost', times: 0 },
     'a command never ends': { state: 'open', times: 1 },
   };
-  for (const [what, command] of Object.entries(wrong)) {
-    const problems = judgeCommands([...asked, command]);
-    judgeSabotage(what, problems[0] ?? 'nothing', problems.length > 0);
-  }
+  for (const [what, command] of Object.entries(wrong))
+    yield [what, judgeCommands([...asked, command]), new RegExp(`is ${command.state} and was`)];
   const [folder = ''] = folders;
   const copy = join(work, 'stores');
   cpSync(folder, copy, { recursive: true });
@@ -317,8 +282,7 @@ function tryTheChecks(
   for (const [what, text] of Object.entries(written)) {
     const file = join(copy, 'relays/relay-1.log');
     appendFileSync(file, `${text}\n`);
-    const { hits } = searchSecrets([copy], secrets, work);
-    judgeSabotage(`a name in a log ${what}`, `${hits.length} hits`, hits.length > 0);
+    yield [`a name in a log ${what}`, searchSecrets([copy], secrets, work).hits, /relay-1\.log/];
     cpSync(join(folder, 'relays/relay-1.log'), file);
   }
 }

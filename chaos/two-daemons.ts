@@ -9,15 +9,9 @@ import { join } from 'node:path';
 import { within } from '@svc/lib/timeout';
 import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createDaemonHome } from '../packages/testkit/src/daemon/start-daemon.ts';
-import {
-  askJson,
-  endOf,
-  endWithScript,
-  failUnless,
-  scriptOptions,
-  secondsSince,
-} from '../packages/testkit/src/script.ts';
+import { askJson, endOf, endWithScript, scriptOptions } from '../packages/testkit/src/script.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
+import { scenario } from './scenario.ts';
 
 const EXIT_ALREADY_RUNNING = 6;
 /** How often a winner that does not answer yet is tried. */
@@ -43,21 +37,26 @@ type Contender = {
 const { home, dataDir } = createDaemonHome('chaos-two-daemons');
 const gate = await bundleProcess('chaos/two-daemons-gate.ts');
 
-const started = performance.now();
-let exactlyOne = 0;
 /** Losers that waited in vain for the winner's first answer. */
 let impatient = 0;
-for (let round = 0; round < rounds; round += 1) {
-  const ending = round % 2 === 0 ? 'SIGTERM' : 'SIGKILL';
-  const problem = await playRound(ending, round % 4 < 2).catch((error: unknown) => String(error));
-  if (problem === undefined) exactlyOne += 1;
-  else console.error(`round ${round + 1}: ${problem}`);
-}
-console.log(
-  `two daemons at the same time or one during the other's start, half of the winners killed with -9; ${secondsSince(started)} s, ${impatient} losers waited in vain`,
-);
-console.log(`rounds ${rounds} exactly one ${exactlyOne}`);
-failUnless(exactlyOne === rounds);
+const problems: string[] = [];
+await scenario({
+  title: `${rounds} rounds: two daemons at the same time, or one during the other's start; half of the winners are killed with -9`,
+  async load() {
+    for (let round = 0; round < rounds; round += 1) {
+      const ending = round % 2 === 0 ? 'SIGTERM' : 'SIGKILL';
+      const problem = await playRound(ending, round % 4 < 2).catch(String);
+      if (problem !== undefined) problems.push(`round ${round + 1}: ${problem}`);
+    }
+  },
+  verdict: (seconds) => ({
+    figures: [
+      `${seconds.toFixed(1)} s, ${impatient} losers waited in vain`,
+      `rounds ${rounds} exactly one ${rounds - problems.length}`,
+    ],
+    problems,
+  }),
+});
 
 /** The problem in the round, or undefined. */
 async function playRound(ending: 'SIGKILL' | 'SIGTERM', areTogether: boolean): Promise<string | undefined> {

@@ -13,8 +13,6 @@ import {
   type Sending,
   statusSending,
 } from '../packages/testkit/src/codehost/sendings.ts';
-import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { createPost, signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import { endWithScript, writeInto } from '../packages/testkit/src/script.ts';
 import { until } from '../packages/testkit/src/waiting.ts';
 import { RUN, type WorkersWorld } from './workers-world.ts';
@@ -44,13 +42,38 @@ export function createActor(stage: Stage, subject: Subject) {
   const file = world.signalFileOf(ticket);
   const startedAt = new Date().toISOString();
   const processes: ChildProcess[] = [];
-  const { send, close } = createSender(stage, repo);
   let mergeSha = '';
   let closedAt = 0;
 
   async function step(): Promise<void> {
     await sleep(random.below(stage.paceMs));
     done.steps += 1;
+  }
+
+  /** A failed delivery is lost: the code host does not repeat it. */
+  async function send(sending: Sending): Promise<void> {
+    await until(() => cloud.repoOf(repo).hooks.length > 0).catch(() => {
+      throw new Stuck(`${repo} has no hook`);
+    });
+    const guid = crypto.randomUUID();
+    const emit = (unheard: boolean) => codehost.emit(repo, sending.type, sending.payload, { guid, unheard });
+    const way = random.next();
+    if (way < 0.2 && stage.mayLose()) {
+      done.lost += 1;
+      await emit(true);
+      return;
+    }
+    if (way < 0.4) {
+      done.direct += 1;
+      await emit(true);
+      await world.deliver(sending, guid);
+    } else {
+      done.relay += 1;
+      await emit(false);
+    }
+    if (!random.chance(0.25)) return;
+    done.twice += 1;
+    await world.deliver(sending, guid);
   }
 
   function write(text: string): void {
@@ -72,12 +95,6 @@ export function createActor(stage: Stage, subject: Subject) {
     });
     if (!came) throw new Stuck(`it does not reach ${what}: it is ${seen}`);
   }
-
-  const row = () => {
-    const found = cloud.repoOf(repo).pullRequests.find((one) => one.number === number);
-    if (found === undefined) throw new Error(`${repo}#${number} was not opened`);
-    return found;
-  };
 
   function merge(): void {
     mergeSha = history.commit(`Merge ${ticket}`);
@@ -146,25 +163,25 @@ export function createActor(stage: Stage, subject: Subject) {
         title: `${ticket}: change`,
         headSha: history.commit(branch),
       });
-      await send(pullRequestSending(repo, row(), 'opened'));
+      await send(pullRequestSending(repo, world.pullRequest(repo, number), 'opened'));
     },
     async merges(): Promise<void> {
       await step();
       merge();
-      await send(pullRequestSending(repo, row(), 'closed'));
+      await send(pullRequestSending(repo, world.pullRequest(repo, number), 'closed'));
     },
     async closes(): Promise<void> {
       await step();
       closedAt = Date.now();
       cloud.changePullRequest(repo, number, { state: 'CLOSED', closedAt });
-      await send(pullRequestSending(repo, row(), 'closed'));
+      await send(pullRequestSending(repo, world.pullRequest(repo, number), 'closed'));
     },
     async reopens(): Promise<void> {
       await step();
       // The code host's times are whole seconds: they do not distinguish events within one second.
       await until(() => Math.floor(Date.now() / 1000) > Math.floor(closedAt / 1000));
       cloud.changePullRequest(repo, number, { state: 'OPEN', closedAt: null });
-      await send(pullRequestSending(repo, row(), 'reopened'));
+      await send(pullRequestSending(repo, world.pullRequest(repo, number), 'reopened'));
     },
     /** A deployment of the merge, or of another commit; `silent`: its creation is not sent. */
     async deploys({
@@ -191,7 +208,10 @@ export function createActor(stage: Stage, subject: Subject) {
       await step();
       merge();
       const deployment = cloud.addDeployment(repo, { sha: mergeSha });
-      const sendings = [pullRequestSending(repo, row(), 'closed'), deploymentSending(repo, deployment)];
+      const sendings = [
+        pullRequestSending(repo, world.pullRequest(repo, number), 'closed'),
+        deploymentSending(repo, deployment),
+      ];
       for (const state of ['in_progress', 'success']) {
         cloud.addDeploymentStatus(deployment, state);
         sendings.push(statusSending(repo, deployment));
@@ -258,51 +278,7 @@ export function createActor(stage: Stage, subject: Subject) {
       return outcomes;
     },
     end(): void {
-      close();
       for (const child of processes) child.kill('SIGKILL');
     },
   };
-}
-
-function createSender(stage: Stage, repo: string) {
-  const { done, world } = stage;
-  const { codehost, daemon, random } = world;
-  const post = createPost(daemon.port);
-
-  async function hooked(): Promise<void> {
-    await until(() => codehost.cloud.repoOf(repo).hooks.length > 0).catch(() => {
-      throw new Stuck(`${repo} has no hook`);
-    });
-  }
-
-  /** A failed delivery is lost: the code host does not repeat it. */
-  async function direct({ type, payload }: Sending, guid: string): Promise<void> {
-    const delivery = signedDelivery({ name: type, type, payload, deliveryId: guid }, codehostSecret);
-    await post.post(delivery).catch(() => undefined);
-  }
-
-  async function send(sending: Sending): Promise<void> {
-    await hooked();
-    const guid = crypto.randomUUID();
-    const emit = (unheard: boolean) => codehost.emit(repo, sending.type, sending.payload, { guid, unheard });
-    const way = random.next();
-    if (way < 0.2 && stage.mayLose()) {
-      done.lost += 1;
-      await emit(true);
-      return;
-    }
-    if (way < 0.4) {
-      done.direct += 1;
-      await emit(true);
-      await direct(sending, guid);
-    } else {
-      done.relay += 1;
-      await emit(false);
-    }
-    if (!random.chance(0.25)) return;
-    done.twice += 1;
-    await direct(sending, guid);
-  }
-
-  return { send, close: post.close };
 }

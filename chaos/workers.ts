@@ -12,18 +12,12 @@ import type { BoardView } from '../packages/monitor/src/features/board/api.ts';
 import { createStartKiller } from '../packages/testkit/src/daemon/server-process.ts';
 import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
-import {
-  describeMachine,
-  failUnless,
-  judgeSabotage,
-  logLines,
-  scriptOptions,
-  secondsSince,
-} from '../packages/testkit/src/script.ts';
-import { until } from '../packages/testkit/src/waiting.ts';
+import { logLines, scriptOptions } from '../packages/testkit/src/script.ts';
+import { type Damage, scenario, unless, type Verdict } from './scenario.ts';
 import { type Actor, createActor, type Stage, Stuck } from './workers-actor.ts';
 import { type Ending, type Path, paths, phaseRows } from './workers-paths.ts';
 import { openWorkersWorld, RUN, repos, type TeamKey, teams } from './workers-world.ts';
+import { resultsByKind, wrongFacts } from './world.ts';
 
 const options = scriptOptions({
   workers: 30,
@@ -59,32 +53,56 @@ const cast: Cast[] = [];
 const tickets: { ticket: string; ends: string; about: string }[] = [];
 const actors: Actor[] = [];
 
-console.log(describeMachine());
-console.log(
-  `${options.workers} workers on ${Math.min(paths.length, options.workers)} of ${paths.length} paths, ${phaseRows.length} tickets, ${options.kills} kills, tracker ${options.tracker}, seed ${options.seed}`,
-);
-try {
-  const started = performance.now();
-  daemon.start();
-  await daemon.ready();
-  await Promise.all([playAll(), setPhases(), killAndRestart()]);
-  // The expected state is reached, and all deliveries arrive; after that nothing may change it.
-  const wrong = async () => [...(await differences(cast)), ...unheard(await auditLog(world.home.eventsDir))];
-  await until(async () => (await wrong()).length === 0).catch(() => undefined);
-  problems.push(...(await daemon.settle()));
-  const found = [...problems, ...(await wrong())];
-  const audit = await auditLog(world.home.eventsDir);
-  found.push(...audit.problems, ...doubledIn(audit.deliveries));
-  report(found, audit.deliveries, secondsSince(started));
-  const isKilled = killed.running + killed.starting === options.kills && killed.amid === options.kills;
-  failUnless(found.length === 0 && isKilled);
-  if (options.sabotage) await tryTheCheck();
-  const ending = await daemon.stop();
-  if (ending !== 0) console.log(`the daemon stopped with ${ending}`);
-  failUnless(ending === 0);
-} finally {
-  for (const actor of actors) actor.end();
-  await world.close();
+daemon.start();
+await daemon.ready();
+await scenario({
+  title: `${options.workers} workers on ${Math.min(paths.length, options.workers)} of ${paths.length} paths, ${phaseRows.length} tickets, ${options.kills} kills, tracker ${options.tracker}, seed ${options.seed}`,
+  world: {
+    async close() {
+      for (const actor of actors) actor.end();
+      await world.close();
+    },
+  },
+  load: () => Promise.all([playAll(), setPhases()]),
+  disturb: killAndRestart,
+  verdict,
+  sabotage: options.sabotage && damages,
+  stop: daemon.stop,
+});
+
+async function verdict(seconds: number): Promise<Verdict> {
+  problems.push(
+    ...(await world.settled(async () => [
+      ...(await differences(cast)),
+      ...unheard(await auditLog(world.home.eventsDir)),
+    ])),
+  );
+  const { deliveries, ...audit } = await auditLog(world.home.eventsDir);
+  problems.push(...audit.problems, ...doubledIn(deliveries));
+  const { steps, relay, direct, lost, twice } = stage.done;
+  const { running, starting, amid } = killed;
+  const cameBy = (via: string) =>
+    [...deliveries.values()].filter(([line]) => line?.event.startsWith('codehost.') && line.via === via)
+      .length;
+  const { kills } = options;
+  return {
+    figures: [
+      ...resultsByKind(
+        cast.map(({ ticket, path: { name, ends } }) => ({ ticket, kind: name, end: ends.status })),
+        problems,
+      ),
+      `${seconds.toFixed(1)} s, ${steps} steps; ${running + starting} kills, ${starting} of them while it started; sent ${relay} by the relay, ${direct} directly, ${lost} lost on purpose, ${twice} twice; code host called ${world.codehost.calls().length} times, tracker ${world.tickets.calls()} times`,
+      `code host: ${cameBy('live')} lines live, ${cameBy('replay')} by replay, ${cameBy('poll')} by polling`,
+      `workers ${cast.length} tickets ${tickets.length} differences ${problems.length}`,
+    ],
+    problems: [
+      ...problems,
+      ...unless(
+        running + starting === kills && amid === kills,
+        `not ${kills} kills while workers were active`,
+      ),
+    ],
+  };
 }
 
 async function playAll(): Promise<void> {
@@ -175,50 +193,21 @@ function doubledIn(deliveries: LogAudit['deliveries']): string[] {
   return [...deliveries].filter(([, lines]) => lines.length > 1).map(([id]) => `delivery ${id} is doubled`);
 }
 
-function report(found: readonly string[], deliveries: LogAudit['deliveries'], seconds: string): void {
-  const width = Math.max(...cast.map(({ path }) => path.name.length));
-  for (const path of new Set(cast.map((one) => one.path))) {
-    const taken = cast.filter((one) => one.path === path);
-    const wrong = taken.filter(({ ticket }) => found.some((line) => line.startsWith(`${ticket} `)));
-    const right = taken.length - wrong.length;
-    console.log(`  ${path.name.padEnd(width)}  ${path.ends.status.padEnd(13)}  ${right} of ${taken.length}`);
-  }
-  for (const line of found) console.log(`  DIFFERENCE ${line}`);
-  const { steps, relay, direct, lost, twice } = stage.done;
-  console.log(
-    `${seconds} s, ${steps} steps; ${killed.running + killed.starting} kills, ${killed.starting} of them while it started; sent ${relay} by the relay, ${direct} directly, ${lost} lost on purpose, ${twice} twice; code host called ${world.codehost.calls().length} times, tracker ${world.tickets.calls()} times`,
-  );
-  const cameBy = (via: string) =>
-    [...deliveries.values()].filter(([line]) => line?.event.startsWith('codehost.') && line.via === via)
-      .length;
-  console.log(
-    `code host: ${cameBy('live')} lines live, ${cameBy('replay')} by replay, ${cameBy('poll')} by polling`,
-  );
-  console.log(`workers ${cast.length} tickets ${tickets.length} differences ${found.length}`);
-}
-
-/** What must be noticed: another expected ending, a changed file, a removed effect. */
-async function tryTheCheck(): Promise<void> {
-  const notice = async (name: string, workers: readonly Cast[], wanted: RegExp): Promise<void> => {
-    const found = await differences(workers);
-    const isNoticed = found.length > problems.length && found.some((line) => wanted.test(line));
-    judgeSabotage(name, found.at(0) ?? 'no difference', isNoticed);
-  };
+/** Another expected ending, a changed file, a removed effect. */
+async function* damages(): AsyncGenerator<Damage> {
   const [first] = cast;
   if (first === undefined) return;
-  const otherwise: Cast = {
-    ...first,
-    path: { ...first.path, ends: { ...first.path.ends, status: 'stalled' } },
-  };
-  await notice('another ending', [otherwise, ...cast.slice(1)], /the board says done, not stalled/);
+  const otherwise = { ...first, path: { ...first.path, ends: { ...first.path.ends, status: 'stalled' } } };
+  const others = [otherwise as Cast, ...cast.slice(1)];
+  yield ['another ending', await differences(others), /the board says done, not stalled/];
 
   const file = world.signalFileOf(first.ticket);
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, text.replace('"done"', '"merging"'));
-  await notice('a changed file', cast, /the file says merging, not done/);
+  yield ['a changed file', await differences(cast), /the file says merging, not done/];
   writeFileSync(file, text);
 
-  const path = first.path;
+  const { path } = first;
   const ticket = world.tickets.newTicket('ABC', 'a removed effect');
   const actor = createActor(stage, { ticket, repo: path.repo, number: 99 });
   actors.push(actor);
@@ -226,20 +215,14 @@ async function tryTheCheck(): Promise<void> {
   await path.play(actor);
   await daemon.kill();
   const database = new DatabaseSync(join(world.home.dataDir, 'svc.db'));
-  const taken = database
-    .prepare("DELETE FROM outbox_effect WHERE kind = 'move-ticket' AND state = 'pending'")
-    .run();
+  database.exec("DELETE FROM outbox_effect WHERE kind = 'move-ticket' AND state = 'pending'");
   database.close();
   world.tickets.restore();
   daemon.start();
   await daemon.ready();
   await daemon.settle();
-  console.log(`  ${taken.changes} effect removed`);
-  await notice(
-    'a removed effect',
-    [...cast, { ticket, team: 'ABC', path }],
-    /the ticket is in Backlog, not Done/,
-  );
+  const found = await differences([...cast, { ticket, team: 'ABC', path }]);
+  yield ['a removed effect', found, /the ticket is in Backlog, not Done/];
 }
 
 // Compares the final state with the expected one: the board, the signal files, the attention items, the tickets in the
@@ -270,7 +253,7 @@ function differencesOf(
   const open = board.attention.filter((item) => item.ticket === ticket).map(({ reason }) => reason);
   const file = readSignal(ticket);
   const isMoved = ends.ticket === 'done';
-  const facts: [what: string, is: unknown, wanted: unknown][] = [
+  return wrongFacts(`${ticket} (${path.name})`, [
     ['the board says', worker?.status, ends.status],
     ['the board says of the deploy', worker?.deploy?.result ?? null, ends.result],
     ['attempts on the board', worker?.attempts, ends.attempts],
@@ -278,11 +261,8 @@ function differencesOf(
     ['the file says', file?.status ?? null, ends.file === undefined ? ends.status : ends.file],
     ['the ticket is in', world.tickets.stateOf(ticket), isMoved ? teams[team].done : teams[team].begin],
     ['reported successes', successes.get(ticket) ?? 0, ends.result === 'success' ? 1 : 0],
-  ];
-  if (file !== null && file.status === ends.status) facts.push(...factsOfDeploy(file, ends));
-  return facts
-    .filter(([, is, wanted]) => is !== wanted)
-    .map(([what, is, wanted]) => `${ticket} (${path.name}): ${what} ${String(is)}, not ${String(wanted)}`);
+    ...(file?.status === ends.status ? factsOfDeploy(file, ends) : []),
+  ]);
 }
 
 function factsOfDeploy({ deploy }: SignalFile, ends: Ending): [string, unknown, unknown][] {

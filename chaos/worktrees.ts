@@ -7,19 +7,19 @@ import { join } from 'node:path';
 import { testRepository } from '../packages/monitor/src/features/worktrees/testing/repository.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {
-  describeMachine,
-  failUnless,
-  printProblems,
+  describeCounts,
   scriptFolder,
   scriptOptions,
   severalAtOnce,
 } from '../packages/testkit/src/script.ts';
+import { scenario, type Verdict } from './scenario.ts';
 
 const options = scriptOptions({ worktrees: 100, 'at-once': 4, seed: 1, files: 200 });
 const kinds = ['clean', 'pushed', 'merged', 'uncommitted', 'unpushed', 'stashed', 'all'] as const;
 type Kind = (typeof kinds)[number];
 type Work = {
   name: string;
+  branch: string;
   kind: Kind;
   path: string;
   tip: string;
@@ -49,29 +49,40 @@ write(folder, 'README.md', 'mine\n');
 git(folder, 'stash', 'push', '-q', '-m', 'mine');
 write(folder, 'README.md', 'also mine\n');
 
-console.log(describeMachine());
-const started = performance.now();
 const before = { bytes: diskBytes(), branches: branches(), main: git(folder, 'status', '--porcelain') };
 const { create, remove, list, inspect } = worktrees();
-
-const works = await severalAtOnce(options.worktrees, options['at-once'], async (number) => {
-  const kind = kinds[number % kinds.length] ?? 'clean';
-  const name = number % 3 === 0 ? `feat/it's-$(x)-${number}` : `ABC-${number}`;
-  const { path, name: made } = await create(name);
-  return { name: made, branch: name, kind, path };
-});
-const createdMs = performance.now() - started;
-expectSame('worktrees after creating', (await list()).length, options.worktrees);
-expectSame('git worktrees after creating', gitCount(), options.worktrees + 1);
-// One after the other: there is one stash list and one main branch.
-const all: (Work & { branch: string })[] = works.map((work) => ({ ...work, ...doWork(work) }));
-git(folder, 'push', '-q', 'origin', 'main');
-const stashesBefore = git(folder, 'stash', 'list', '--format=%H').split('\n').length;
-
-const removingAt = performance.now();
+const clone = join(root, 'second');
+const took = { createdMs: 0, removedMs: 0 };
 let refused = 0;
-const restores = await severalAtOnce(all.length, options['at-once'], async (at) => {
-  const work = all[at];
+let stashesBefore = 0;
+let restores: { work: Work; kept: string }[] = [];
+await scenario({
+  title: `${options.worktrees} worktrees of ${options.files} files, ${options['at-once']} at once, seed ${options.seed}`,
+  load: createAndRemove,
+  verdict,
+});
+
+async function createAndRemove(): Promise<void> {
+  const started = performance.now();
+  const works = await severalAtOnce(options.worktrees, options['at-once'], async (number) => {
+    const kind = kinds[number % kinds.length] ?? 'clean';
+    const branch = number % 3 === 0 ? `feat/it's-$(x)-${number}` : `ABC-${number}`;
+    const { path, name } = await create(branch);
+    return { name, branch, kind, path };
+  });
+  took.createdMs = performance.now() - started;
+  expectSame('worktrees after creating', (await list()).length, options.worktrees);
+  expectSame('git worktrees after creating', gitCount(), options.worktrees + 1);
+  // One after the other: there is one stash list and one main branch.
+  const all: Work[] = works.map((work) => ({ ...work, ...doWork(work) }));
+  git(folder, 'push', '-q', 'origin', 'main');
+  stashesBefore = stashCount();
+  const removingAt = performance.now();
+  restores = await severalAtOnce(all.length, options['at-once'], async (at) => removed(all[at]));
+  took.removedMs = performance.now() - removingAt;
+}
+
+async function removed(work: Work | undefined): Promise<{ work: Work; kept: string }> {
   if (work === undefined) throw new Error('no such worktree');
   const holdsWork = !['clean', 'pushed', 'merged'].includes(work.kind);
   const { losses } = await inspect(work.branch);
@@ -83,56 +94,52 @@ const restores = await severalAtOnce(all.length, options['at-once'], async (at) 
     if (!answer.includes('was not removed')) problems.push(`${work.name} (${work.kind}): ${answer}`);
     else refused += 1;
   }
-  const removed = await remove(work.branch, { force: holdsWork });
+  const { branchRemoved, kept } = await remove(work.branch, { force: holdsWork });
   const named = losses.uncommitted.count + losses.commits.count + losses.stashes.length;
   if (holdsWork !== named > 0) problems.push(`${work.name} (${work.kind}): ${named} losses named`);
-  if (!removed.branchRemoved) problems.push(`${work.name}: its branch stayed`);
-  return { work, kept: removed.kept ?? '' };
-});
-const removedMs = performance.now() - removingAt;
+  if (!branchRemoved) problems.push(`${work.name}: its branch stayed`);
+  return { work, kept: kept ?? '' };
+}
 
-expectSame('git worktrees', gitCount(), 1);
-expectSame('branches', branches().join(), before.branches.join());
-expectSame('worktrees', (await list()).length, 0);
-expectSame('refs of ours', git(folder, 'for-each-ref', 'refs/svc'), '');
-expectSame('the main worktree', git(folder, 'status', '--porcelain'), before.main);
-expectSame('stashes', git(folder, 'stash', 'list', '--format=%H').split('\n').length, stashesBefore);
-expectSame('trusted folders', trusted(), 0);
+async function verdict(): Promise<Verdict> {
+  expectSame('git worktrees', gitCount(), 1);
+  expectSame('branches', branches().join(), before.branches.join());
+  expectSame('worktrees', (await list()).length, 0);
+  expectSame('refs of ours', git(folder, 'for-each-ref', 'refs/svc'), '');
+  expectSame('the main worktree', git(folder, 'status', '--porcelain'), before.main);
+  expectSame('stashes', stashCount(), stashesBefore);
+  expectSame('trusted folders', trusted(), 0);
+  const restored = restores.filter(({ work, kept }) => bringBack(work, kept)).length;
+  rmSync(clone, { recursive: true, force: true });
+  const bundles = readdirSync(join(base, '.kept'));
+  const bundleBytes = bundles.reduce((sum, file) => sum + statSync(join(base, '.kept', file)).size, 0);
+  expectSame('bundles', bundles.length, options.worktrees);
 
-let restored = 0;
-const clone = join(root, 'second');
-for (const { work, kept } of restores) if (bringBack(work, kept)) restored += 1;
-rmSync(clone, { recursive: true, force: true });
-const bundles = readdirSync(join(base, '.kept'));
-const bundleBytes = bundles.reduce((sum, file) => sum + statSync(join(base, '.kept', file)).size, 0);
-expectSame('bundles', bundles.length, options.worktrees);
-
-// 31 days later one more removal prunes all of them except its own.
-const later = worktrees({ now: () => new Date(Date.now() + 31 * 24 * 60 * 60 * 1000) });
-await later.create('last-one');
-await later.remove('last-one');
-expectSame('bundles after 31 days', readdirSync(join(base, '.kept')).length, 1);
-rmSync(join(base, '.kept'), { recursive: true });
-git(folder, 'stash', 'clear');
-const left = repository.files();
-expectSame('files in the base', left.join(), '');
-const after = diskBytes();
-
-printProblems(problems, 30);
-const counts = kinds.map((kind) => `${kind} ${all.filter((work) => work.kind === kind).length}`).join(', ');
-console.log(
-  `${options.worktrees} worktrees of ${options.files} files, ${options['at-once']} at once, seed ${options.seed}: ${counts}`,
-);
-console.log(
-  `created in ${seconds(createdMs)} (${Math.round(createdMs / options.worktrees)} ms each), removed in ${seconds(removedMs)} (${Math.round(removedMs / options.worktrees)} ms each); ${refused} refused without force`,
-);
-console.log(
-  `${bundles.length} bundles of ${Math.round(bundleBytes / bundles.length / 1024)} KiB; ${restored} restored byte for byte; disk ${before.bytes} bytes before, ${after} after, without git's objects`,
-);
-const isKept =
-  problems.length === 0 && restored === options.worktrees && Math.abs(after - before.bytes) < 16_384;
-console.log(isKept ? 'KEPT: nothing lost, nothing left over' : `BROKEN: ${problems.length} problems`);
-failUnless(isKept);
+  // 31 days later one more removal prunes all of them except its own.
+  const later = worktrees({ now: () => new Date(Date.now() + 31 * 24 * 60 * 60 * 1000) });
+  await later.create('last-one');
+  await later.remove('last-one');
+  expectSame('bundles after 31 days', readdirSync(join(base, '.kept')).length, 1);
+  rmSync(join(base, '.kept'), { recursive: true });
+  git(folder, 'stash', 'clear');
+  expectSame('files in the base', repository.files().join(), '');
+  const after = diskBytes();
+  if (Math.abs(after - before.bytes) >= 16_384)
+    problems.push(`the disk has ${after} bytes, not ${before.bytes}`);
+  const each = (ms: number): string =>
+    `${(ms / 1000).toFixed(1)} s (${Math.round(ms / options.worktrees)} ms each)`;
+  const counts = kinds.map(
+    (kind) => [kind, restores.filter(({ work }) => work.kind === kind).length] as const,
+  );
+  return {
+    figures: [
+      describeCounts(counts),
+      `created in ${each(took.createdMs)}, removed in ${each(took.removedMs)}; ${refused} refused without force`,
+      `${bundles.length} bundles of ${Math.round(bundleBytes / bundles.length / 1024)} KiB; ${restored} restored byte for byte; disk ${before.bytes} bytes before, ${after} after, without git's objects`,
+    ],
+    problems,
+  };
+}
 
 function doWork(work: { kind: Kind; path: string; branch: string; name: string }) {
   const { kind, path, branch } = work;
@@ -163,10 +170,7 @@ function doWork(work: { kind: Kind; path: string; branch: string; name: string }
 }
 
 /** Only from the bundle and the main branch, in a second clone that never had the work. */
-function bringBack(
-  { name, branch, kind, tip, files, stash }: Work & { branch: string },
-  kept: string,
-): boolean {
+function bringBack({ name, branch, kind, tip, files, stash }: Work, kept: string): boolean {
   try {
     rmSync(clone, { recursive: true, force: true });
     git(root, 'clone', '-q', '--no-local', '--single-branch', '--branch', 'main', 'origin.git', 'second');
@@ -202,6 +206,10 @@ function expectSame(what: string, found: unknown, expected: unknown): void {
   if (found !== expected) problems.push(`${what}: ${String(found)}, expected ${String(expected)}`);
 }
 
+function stashCount(): number {
+  return git(folder, 'stash', 'list', '--format=%H').split('\n').length;
+}
+
 function gitCount(): number {
   return git(folder, 'worktree', 'list').split('\n').length;
 }
@@ -215,8 +223,4 @@ function diskBytes(): number {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\/(objects|logs)(\/|$)/.test(entry.parentPath))
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
 }

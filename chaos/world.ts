@@ -1,17 +1,23 @@
 // The environment of a chaos script's daemon: a home, the code host behind HTTPS with the real client program, the
 // issue tracker, real git, and the command line. The daemon is killed and restarted; all waits share one board poll.
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BoardView } from '../packages/monitor/src/features/board/api.ts';
+import type { PullRequestRow } from '../packages/testkit/src/codehost/cloud.ts';
 import { ghEnvironment, startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
+import type { Sending } from '../packages/testkit/src/codehost/sendings.ts';
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
 import type { ServerProcess } from '../packages/testkit/src/daemon/server-process.ts';
 import {
+  codehostSecret,
   createDaemonHome,
   type DaemonHome,
+  runSvc,
+  type Said,
   startDaemon,
 } from '../packages/testkit/src/daemon/start-daemon.ts';
+import { createPost, signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { askJson, scriptFolder, writeInto } from '../packages/testkit/src/script.ts';
 import { startFakeTracker } from '../packages/testkit/src/tracker/fake-tracker.ts';
@@ -31,6 +37,9 @@ export async function openWorld(name: string, environment: Record<string, string
   codehost.addToken('token');
   codehost.setQuota('core', { limit: 1_000_000, remaining: 1_000_000 });
   tracker.addToken(TRACKER_TOKEN);
+  const git = (folder: string, ...words: string[]): string => gitOf(home.home, folder, words);
+  /** A configuration file of the home. */
+  const configure = (path: string, svc: object): void => writeInto(home.home, path, { svc });
   const daemon = createKilledDaemon(home, {
     // Not repeatable by a seed, because another script may run at the same time.
     port: await freePort(createRandom(process.pid)),
@@ -41,22 +50,55 @@ export async function openWorld(name: string, environment: Record<string, string
       ...environment,
     },
   });
+  const post = createPost(daemon.port);
   return {
     home,
     codehost,
     daemon,
     tickets: provider === 'linear' ? linearTickets(tracker) : githubTickets(codehost),
-    /** A configuration file of the home. */
-    configure: (path: string, svc: object): void => writeInto(home.home, path, { svc }),
-    git: (folder: string, ...words: string[]): string => gitOf(home.home, folder, words),
+    configure,
+    git,
+    /** A delivery directly to the daemon, and whether it was accepted: the code host does not repeat it. */
+    async deliver({ type, payload }: Sending, deliveryId: string = crypto.randomUUID()): Promise<boolean> {
+      const delivery = signedDelivery({ name: type, type, payload, deliveryId }, codehostSecret);
+      return post.post(delivery).then(
+        ({ status }) => status < 300,
+        () => false,
+      );
+    },
+    pullRequest(repo: string, number: number): PullRequestRow {
+      const found = codehost.cloud.repoOf(repo).pullRequests.find((row) => row.number === number);
+      if (found === undefined) throw new Error(`${repo}#${number} was not opened`);
+      return found;
+    },
+    /** A project with its first commit in a remote repository beside it: its folder, that one, and the commit. */
+    makeProject(svc: object, files: Readonly<Record<string, string>>) {
+      const [project, remote] = [join(home.home, 'web'), join(home.home, 'web.git')];
+      configure('.config/svc/config.json', { projects: [project] });
+      configure('web/.svc/config.json', svc);
+      for (const [path, text] of Object.entries(files)) writeInto(project, path, text);
+      git(home.home, 'init', '--quiet', '--bare', '-b', 'main', remote);
+      git(project, 'init', '--quiet', '-b', 'main');
+      git(project, 'remote', 'add', 'origin', remote);
+      git(project, 'add', '--all');
+      git(project, 'commit', '--quiet', '-m', 'Start');
+      git(project, 'push', '--quiet', '-u', 'origin', 'main');
+      return { project, remote, sha: git(project, 'rev-parse', 'HEAD') };
+    },
+    /** Waits until nothing differs from what is expected, and nothing is left to do: later nothing may change it. */
+    async settled(differences: () => Promise<string[]>): Promise<string[]> {
+      await until(async () => (await differences()).length === 0).catch(() => undefined);
+      return [...(await daemon.settle()), ...(await differences())];
+    },
     /** The command line, as a user runs it in that folder. */
-    svc: (folder: string, ...words: string[]): Promise<Said> => runSvc(home, folder, words),
+    svc: (folder: string, ...words: string[]): Promise<Said> => runSvc(home, words, { folder }),
     /** The same; throws when it fails. */
     async mustRun(folder: string, ...words: string[]): Promise<void> {
-      const { code, printed } = await runSvc(home, folder, words);
+      const { code, printed } = await runSvc(home, words, { folder });
       if (code !== 0) throw new Error(`svc ${words.join(' ')}: ${printed}`);
     },
     async close(): Promise<void> {
+      post.close();
       await daemon.kill();
       await codehost.close();
       await tracker.close();
@@ -132,20 +174,6 @@ function createKilledDaemon(
   };
 }
 
-/** How a command ended, and what it printed. */
-type Said = { code: number; printed: string };
-
-function runSvc(home: DaemonHome, folder: string, words: readonly string[]): Promise<Said> {
-  const env = { PATH: process.env['PATH'], HOME: home.home, SVC_DATA_DIR: home.dataDir };
-  const options = { cwd: folder, env, timeout: WAIT_MS };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [join(home.home, 'dist/svc.js'), ...words], options, (error, out, wrong) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
-      resolve({ code, printed: (out + wrong).trim() });
-    });
-  });
-}
-
 function gitOf(home: string, folder: string, words: readonly string[]): string {
   const person = { NAME: 'Kim', EMAIL: 'kim@example.com' };
   const names = Object.entries(person).flatMap(([field, value]) => [
@@ -164,4 +192,26 @@ function gitOf(home: string, folder: string, words: readonly string[]): string {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   return output.trim();
+}
+
+/** One line for each fact that is not as it should be. */
+export function wrongFacts(
+  whose: string,
+  facts: readonly (readonly [what: string, is: unknown, wanted: unknown])[],
+): string[] {
+  return facts
+    .filter(([, is, wanted]) => is !== wanted)
+    .map(([what, is, wanted]) => `${whose}: ${what} ${String(is)}, not ${String(wanted)}`);
+}
+
+/** One line for each kind of player: what it must come to, and how many of them have no difference. */
+export function resultsByKind(
+  players: readonly { ticket: string; kind: string; end: string }[],
+  differences: readonly string[],
+): string[] {
+  const width = Math.max(...players.map(({ kind }) => kind.length));
+  return [...Map.groupBy(players, ({ kind }) => kind)].map(([kind, those]) => {
+    const right = those.filter(({ ticket }) => !differences.some((line) => line.startsWith(`${ticket} `)));
+    return `  ${kind.padEnd(width)}  ${those[0]?.end}: ${right.length} of ${those.length}`;
+  });
 }

@@ -4,19 +4,8 @@ import type { LogAudit } from '../../packages/testkit/src/log/audit-log.ts';
 import type { Reply } from '../../packages/testkit/src/wire/exchange.ts';
 import type { BadRequest, MayAnswer, Source } from './bad-request.ts';
 
-export type Judge = {
-  note: (kind: string, request: BadRequest, reply: Reply) => void;
-  /** By kind: the number of each answer. */
-  table: () => Record<string, Record<string, number>>;
-  acceptedWrongly: () => number;
-  /** Answers that the model does not allow. */
-  problems: () => readonly string[];
-  /** What is in the log and should not be, or the reverse. */
-  compare: (audit: LogAudit) => string[];
-};
-
 /** `always` are answers that are allowed for every request. */
-export function createJudge(remember: Source['remember'], always: readonly MayAnswer[] = []): Judge {
+export function createJudge(remember: Source['remember'], always: readonly MayAnswer[] = []) {
   const counts: Record<string, Record<string, number>> = {};
   const problems: string[] = [];
   /** Ids of lines that were reported to a sender. */
@@ -39,7 +28,7 @@ export function createJudge(remember: Source['remember'], always: readonly MayAn
   }
 
   return {
-    note(kind, request, reply) {
+    note(kind: string, request: BadRequest, reply: Reply): void {
       const answer = typeof reply === 'string' ? reply : reply.status;
       const row = (counts[kind] ??= {});
       row[answer] = (row[answer] ?? 0) + 1;
@@ -49,10 +38,13 @@ export function createJudge(remember: Source['remember'], always: readonly MayAn
         noteAccepted(kind, request, JSON.parse(reply.body.toString()));
       } else if (request.acceptable && request.deliveryId !== undefined) unanswered.add(request.deliveryId);
     },
+    /** By kind: the number of each answer. */
     table: () => counts,
     acceptedWrongly: () => acceptedWrongly,
+    /** Answers that the model does not allow. */
     problems: () => problems,
-    compare({ deliveries }) {
+    /** What is in the log and should not be, or the reverse. */
+    compare({ deliveries }: LogAudit): string[] {
       const wrong: string[] = [];
       for (const [deliveryId, lines] of deliveries) {
         if (lines.length > 1) wrong.push(`${deliveryId} has ${lines.length} lines`);

@@ -21,14 +21,6 @@ export type Bounds = {
   handlesPerMinute: number;
 };
 
-export type Verdict = {
-  mostMb: number;
-  mostHandles: number;
-  mbPerMinute: number;
-  handlesPerMinute: number;
-  problems: string[];
-};
-
 export function sampleOf(pid: number, startedAt: number): Sample {
   const seconds = (performance.now() - startedAt) / 1000;
   const kinds: Record<string, number> = {};
@@ -63,7 +55,7 @@ function more(before: Sample, after: Sample): string {
 export function judgeResources(
   given: { start: Sample; under: readonly Sample[]; after: Sample },
   bounds: Bounds,
-): Verdict {
+) {
   const { start, under, after } = given;
   const lastHalf = under.slice(Math.floor(under.length / 2));
   const found = {

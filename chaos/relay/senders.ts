@@ -4,18 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPost, type SignedDelivery } from '../../packages/testkit/src/deliveries/signed-delivery.ts';
 
-export type PhaseFigures = {
-  name: string;
-  /** All posts, including failed ones. */
-  posts: number;
-  acknowledged: number;
-  /** Answers by status, and `none` for a broken connection. */
-  answers: Map<string, number>;
-  /** Posts that took longer than `slowMs`. */
-  slow: number;
-  slowMs: number;
-  slowestMs: number;
-};
+export type PhaseFigures = ReturnType<typeof noFigures>;
 
 const MOST_AT_ONCE = 3000;
 /** Twice as long after each refusal: thousands that come back at once would keep a slow machine from recovering. */
@@ -65,15 +54,7 @@ export function createSenders(given: { port: number; path: string; deadlineMs: n
       slowMs: number;
     }): Promise<PhaseFigures> {
       const { name, deliveries, rate, slowMs } = phase;
-      const figures: PhaseFigures = {
-        name,
-        posts: 0,
-        acknowledged: 0,
-        answers: new Map(),
-        slow: 0,
-        slowMs,
-        slowestMs: 0,
-      };
+      const figures = noFigures(name, slowMs);
       const underWay = new Set<Promise<void>>();
       let oneEnded = (): void => {};
       let failed: Error | undefined;
@@ -101,6 +82,13 @@ export function createSenders(given: { port: number; path: string; deadlineMs: n
     },
     close,
   };
+}
+
+/** `posts` includes failed ones; `slow` are those that took longer than `slowMs`. */
+function noFigures(name: string, slowMs: number) {
+  /** By status, and `none` for a broken connection. */
+  const answers = new Map<string, number>();
+  return { name, posts: 0, acknowledged: 0, answers, slow: 0, slowMs, slowestMs: 0 };
 }
 
 function note(figures: PhaseFigures, status: number | undefined, milliseconds: number): void {

@@ -18,11 +18,6 @@ import type {
 
 export type SubscriberLine = { deliveryId: string; relay?: { channel: string; id: string } };
 
-export type SubscriberLog = {
-  receive: (delivery: TunnelDelivery) => Promise<ReceiverAnswer>;
-  cursor: () => string | null;
-};
-
 type Waiting = { line: string; resolve: (answer: ReceiverAnswer) => void; outcome: string };
 
 export const logName = 'taken.jsonl';
@@ -40,7 +35,7 @@ export function readSubscriberLog(folder: string): { lines: SubscriberLine[]; wh
   return { lines: lines.map((line) => JSON.parse(line) as SubscriberLine), wholeBytes };
 }
 
-export function openSubscriberLog(folder: string): SubscriberLog {
+export function openSubscriberLog(folder: string) {
   mkdirSync(folder, { recursive: true });
   const { lines, wholeBytes } = readSubscriberLog(folder);
   const file = openSync(join(folder, logName), 'a');
@@ -79,7 +74,7 @@ export function openSubscriberLog(folder: string): SubscriberLog {
 
   return {
     cursor: () => cursor,
-    receive({ headers, relay }) {
+    receive({ headers, relay }: TunnelDelivery): Promise<ReceiverAnswer> {
       const deliveryId = String(headers['x-codehost-delivery']);
       if (known.has(deliveryId)) {
         writeSync(duplicates, '.');

@@ -16,31 +16,15 @@ const BUSY_MS = 200;
 /** A machine that joins after them must be live within this. */
 const LAST_MS = 60_000;
 
-/**
- * The relay has refused some of the requests by itself, and stored the others. The daemon has refused what it has
- * seen: at least what was stored, and more if a stream was opened again.
- */
-export type JoinVerdict = {
-  sent: number;
-  refusedByRelay: number;
-  stored: number;
-  refusedByAdmin: number;
-  /** How long the honest machine took. */
-  seconds: number;
-  problems: string[];
-};
-
-export async function tryJoins(world: TeamWorld, count: number, random: Random): Promise<JoinVerdict> {
+export async function tryJoins(world: TeamWorld, count: number, random: Random) {
   const { machines } = world;
   const [admin] = machines;
-  const verdict: JoinVerdict = {
-    sent: 0,
-    refusedByRelay: 0,
-    stored: 0,
-    refusedByAdmin: 0,
-    seconds: 0,
-    problems: [],
-  };
+  /**
+   * The relay has refused some of the requests by itself, and stored the others. The daemon has refused what it has
+   * seen: at least what was stored, and more if a stream was opened again. `seconds`: how long the honest machine took.
+   */
+  const counts = { sent: 0, refusedByRelay: 0, stored: 0, refusedByAdmin: 0, seconds: 0 };
+  const verdict = { ...counts, problems: [] as string[] };
   if (admin === undefined || count === 0) return verdict;
   const invite = async (): Promise<string> =>
     (await admin.ask<{ invitation: string }>('/api/team/invite', {})).invitation;

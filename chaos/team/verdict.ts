@@ -51,20 +51,12 @@ export function boardText({ machines }: TeamBoard): string {
   return rows.toSorted().join('\n');
 }
 
-export type Verdict = {
-  things: number;
-  /** On the own board, not on another's. */
-  lost: number;
-  /** Another value than on the own board. */
-  outdated: number;
-  /** Not on the own board any more. */
-  left: number;
-  differentBoards: number;
-  problems: string[];
-};
+export type Verdict = ReturnType<typeof judgeBoards>;
 
-export function judgeBoards(all: readonly Evidence[]): Verdict {
-  const verdict: Verdict = { things: 0, lost: 0, outdated: 0, left: 0, differentBoards: 0, problems: [] };
+/** `lost`: on the own board, not on another's; `outdated`: with another value; `left`: no longer on the own board. */
+export function judgeBoards(all: readonly Evidence[]) {
+  const counts = { things: 0, lost: 0, outdated: 0, left: 0, differentBoards: 0 };
+  const verdict = { ...counts, problems: [] as string[] };
   const problem = (text: string): void => void verdict.problems.push(text);
   for (const owner of all) {
     const ownRow = owner.board.machines.find(({ self }) => self);

@@ -1,7 +1,9 @@
 // The real daemon, as it is shipped: the bundle in dist/, with its own home and its own secrets.
+import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { scriptFolder } from '../script.ts';
+import { WAIT_MS } from '../waiting.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 const repository = join(import.meta.dirname, '../../../..');
@@ -65,6 +67,34 @@ export function startDaemon(
     announcedIn: join(dataDir, 'daemon.json'),
     output,
     ...(given.uid !== undefined && { uid: given.uid }),
+  });
+}
+
+/** How a command ended, what it wrote to standard output, and all that it printed. */
+export type Said = { code: number; out: string; printed: string };
+
+/** The command line of a home, as a user runs it. */
+export function runSvc(
+  { home, dataDir }: DaemonHome,
+  words: readonly string[],
+  given: { folder?: string; environment?: Record<string, string> } = {},
+): Promise<Said> {
+  const environment = { HOME: home, SVC_DATA_DIR: dataDir, ...given.environment };
+  return runProgram(join(home, 'dist/svc.js'), words, { folder: given.folder ?? home, environment });
+}
+
+/** A program of Node, until it ends. */
+export function runProgram(
+  program: string,
+  words: readonly string[],
+  { folder, environment }: { folder: string; environment: Record<string, string> },
+): Promise<Said> {
+  const options = { cwd: folder, env: { PATH: process.env['PATH'], ...environment }, timeout: WAIT_MS };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program, ...words], options, (error, out, wrong) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+      resolve({ code, out, printed: (out + wrong).trim() });
+    });
   });
 }
 

@@ -107,7 +107,7 @@ function listed(folder: string): string[] {
 // Damages a log, or a copy of one, in a known way. A check that does not notice it is useless.
 
 /** A change of one line, and the verdict that has to follow. */
-export const sabotages = {
+const sabotages = {
   'remove a line': { change: (_line: string) => '', verdict: 'lost 1 duplicated 0 torn 0' },
   'repeat a line': { change: (line: string) => line + line, verdict: 'lost 0 duplicated 1 torn 0' },
   'tear a line': {
@@ -116,8 +116,16 @@ export const sabotages = {
   },
 } as const;
 
-/** Copies the log and damages the line of one delivery. */
-export function sabotageCopy(
+/** Copies of the log in a folder; in each, the line of one delivery is damaged in another way. */
+export function* damagedCopies(eventsDir: string, folder: string, deliveryId: string) {
+  for (const [name, { change, verdict }] of Object.entries(sabotages)) {
+    const copy = join(folder, name);
+    sabotageCopy(eventsDir, copy, deliveryId, change);
+    yield { name, copy, verdict: new RegExp(verdict) };
+  }
+}
+
+function sabotageCopy(
   eventsDir: string,
   copy: string,
   deliveryId: string,

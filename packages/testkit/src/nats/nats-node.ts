@@ -197,16 +197,17 @@ export function natsConfiguration(given: {
 }
 
 /** `2.15.1`, or the reason why it is unknown. */
-export function natsServerVersion(): { ok: true; version: string } | { ok: false; problem: string } {
+/** Throws if it is not installed. */
+export function natsServerVersion(): string {
   const { stdout, error } = spawnSync(natsProgram, ['--version'], {
     encoding: 'utf8',
     timeout: WAIT_MS,
     env: { PATH: natsPath() },
   });
   const version = /v(\d+\.\d+\.\d+)/.exec(stdout ?? '')?.[1];
-  if (version !== undefined) return { ok: true, version };
+  if (version !== undefined) return version;
   const why = error?.message ?? 'it does not print its version';
-  return { ok: false, problem: `nats-server: ${why} (run .ci/nats-server to get one)` };
+  throw new Error(`nats-server: ${why} (run .ci/nats-server to get one)`);
 }
 
 // One request to a nats-server over a plain socket: enough for tests, without a client library.

@@ -1,6 +1,5 @@
 // A real daemon in its own home, after the recorded day or a part of it: secrets, a project file, a relay on this
 // machine, earlier events in the log, signal files and agents' output in the runs folder.
-import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,9 +7,8 @@ import { DAY_ENDS, type Day, openDay, readRecords } from '../../../demo/src/day.
 import { pastOf, writePast } from '../../../demo/src/past.ts';
 import { projectSettings, repos, TICKET_PREFIX } from '../../../demo/src/project.ts';
 import { type ServerProcess, startServer } from '../daemon/server-process.ts';
-import { codehostSecret, svcProgram, trackerSecret } from '../daemon/start-daemon.ts';
+import { codehostSecret, runProgram, svcProgram, trackerSecret } from '../daemon/start-daemon.ts';
 
-import { WAIT_MS } from '../waiting.ts';
 import { hostileDay } from './hostile.ts';
 import { openTapeWorld, type TapeWorld, tokens } from './world.ts';
 
@@ -117,19 +115,7 @@ export async function startTapeDaemon(options: TapeOptions = {}): Promise<TapeDa
     output,
     day,
     applyDelivery: world.applyDelivery,
-    svc: (...words) =>
-      new Promise((resolve) => {
-        const env = { ...variables(), PATH: process.env['PATH'] };
-        execFile(
-          process.execPath,
-          [start, ...words],
-          { cwd: folder, env, timeout: WAIT_MS },
-          (error, out, wrong) => {
-            const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
-            resolve({ code, printed: (out + wrong).trim() });
-          },
-        );
-      }),
+    svc: (...words) => runProgram(start, words, { folder, environment: variables() }),
     async restart() {
       await server.stop();
       await run();
