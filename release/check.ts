@@ -26,7 +26,7 @@ async function lintProblems({ folder, manifest }: Tarball): Promise<string[]> {
 
 const TIMEOUT_MS = 60_000;
 
-async function auditOf(shipped: readonly Licensed[]): Promise<Audit> {
+async function auditOf(shipped: readonly Licensed[]) {
   // Including development dependencies: those that are bundled ship.
   const { stdout } = await run('npm', ['audit', '--json', '--fetch-retries=0'], {
     cwd: root,
@@ -163,8 +163,8 @@ export async function checkRelease(): Promise<{ tarballs: Tarball[]; problems: s
   console.log(`licences: ${new Set(shipped.map(({ name }) => name)).size} packages ship with ours`);
   problems.push(...billProblems(await writeBill(version), shipped));
   const audit = await auditOf(shipped);
-  console.log(auditLine(audit));
-  if (audit.kind === 'found') problems.push(auditLine(audit));
+  console.log(audit.line);
+  if (audit.isBad) problems.push(audit.line);
   for (const { name } of packages) console.log(await nameLine(name));
   return { tarballs, problems };
 }
@@ -181,49 +181,34 @@ function lockProblems(lock: Lock): string[] {
   return named.map(([path]) => `package-lock.json names a host for ${path}`);
 }
 
-// Known vulnerabilities in shipped packages, from the registry. Without an answer the result is "unknown", which never
-// counts as "none".
-
-export type Audit =
-  | { kind: 'clear'; lesser: string[] }
-  | { kind: 'found'; serious: string[]; lesser: string[] }
-  | { kind: 'unknown'; why: string };
+const SERIOUS = new Set(['high', 'critical']);
 
 type Answer = {
   message?: string;
   vulnerabilities?: Record<string, { name: string; severity: string; range?: string }>;
 };
 
-const SERIOUS = new Set(['high', 'critical']);
-
-/** `printed`: the output of `npm audit --json`. Only shipped packages count. */
-export function readAudit(printed: string, shipped: readonly Licensed[]): Audit {
+/** What `npm audit --json` has printed, in one line. Only shipped packages count; no answer is never fine. */
+export function readAudit(printed: string, shipped: readonly Licensed[]): { line: string; isBad: boolean } {
+  const unknown = (why: string) => ({ line: `audit: unknown (${why})`, isBad: false });
   let answer: Answer;
   try {
     answer = JSON.parse(printed) as Answer;
   } catch {
-    return { kind: 'unknown', why: 'npm audit printed no JSON' };
+    return unknown('npm audit printed no JSON');
   }
+  // The URL of a registry stays private.
   if (answer.vulnerabilities === undefined)
-    // The URL of a registry stays private.
-    return {
-      kind: 'unknown',
-      why: (answer.message ?? 'no answer').replaceAll(/\S+:\/\/\S+/g, 'the registry'),
-    };
+    return unknown((answer.message ?? 'no answer').replaceAll(/\S+:\/\/\S+/g, 'the registry'));
   const names = new Set(shipped.map(({ name }) => name));
   const found = Object.values(answer.vulnerabilities).filter(({ name }) => names.has(name));
-  const words = ({ name, severity, range }: (typeof found)[number]): string =>
-    `${name} ${range ?? ''} (${severity})`.replace('  ', ' ');
-  const serious = found.filter(({ severity }) => SERIOUS.has(severity)).map(words);
-  const lesser = found.filter(({ severity }) => !SERIOUS.has(severity)).map(words);
-  return serious.length > 0 ? { kind: 'found', serious, lesser } : { kind: 'clear', lesser };
-}
-
-/** The one line that the release prints. */
-export function auditLine(audit: Audit): string {
-  if (audit.kind === 'unknown') return `audit: unknown (${audit.why})`;
-  const lesser = audit.lesser.length > 0 ? `; lesser: ${audit.lesser.join(', ')}` : '';
-  return audit.kind === 'clear'
-    ? `audit: nothing high or critical in shipped packages${lesser}`
-    : `audit: ${audit.serious.join(', ')}${lesser}`;
+  const listed = (isSerious: boolean): string =>
+    found
+      .filter(({ severity }) => SERIOUS.has(severity) === isSerious)
+      .map(({ name, severity, range = '' }) => `${name} ${range} (${severity})`.replace('  ', ' '))
+      .join(', ');
+  const serious = listed(true);
+  const lesser = listed(false);
+  const line = `audit: ${serious || 'nothing high or critical in shipped packages'}`;
+  return { line: lesser === '' ? line : `${line}; lesser: ${lesser}`, isBad: serious !== '' };
 }

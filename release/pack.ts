@@ -18,15 +18,8 @@ export type Packed = {
   bin: Readonly<Record<string, string>>;
 };
 
-export type Tarball = {
-  name: string;
-  version: string;
-  path: string;
-  /** Its files, unpacked from the tarball. */
-  folder: string;
-  manifest: Manifest;
-  packed: Packed;
-};
+/** Its files are unpacked in `folder`. */
+export type Tarball = Awaited<ReturnType<typeof packPackage>>;
 
 type PackReport = {
   filename: string;
@@ -43,7 +36,7 @@ export async function buildPackage(each: PublishedPackage): Promise<void> {
 }
 
 /** Packs the build; removes an earlier tarball of this package from `into`. */
-export async function packPackage(each: PublishedPackage, into: string = out): Promise<Tarball> {
+export async function packPackage(each: PublishedPackage, into: string = out) {
   const from = join(root, each.from);
   for (const part of each.copy)
     if (!existsSync(join(from, part))) throw new Error(`${each.name} is not built. Run: node ${each.build}`);
@@ -64,7 +57,7 @@ export async function packPackage(each: PublishedPackage, into: string = out): P
   const folder = await takeApart(path, join(into, 'unpacked', each.name));
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
   const { size, unpackedSize, files, version } = report;
-  const packed = { files, packedBytes: size, unpackedBytes: unpackedSize, bin: manifest.bin ?? {} };
+  const packed: Packed = { files, packedBytes: size, unpackedBytes: unpackedSize, bin: manifest.bin ?? {} };
   return { name: each.name, version, path, folder, manifest, packed };
 }
 

@@ -16,21 +16,10 @@ import { delimiter, join } from 'node:path';
 import { mustRun, ownEnvironment } from './run-command.ts';
 import { root } from './versions.ts';
 
-export type Person = {
-  folder: string;
-  home: string;
-  temporary: string;
-  project: string;
-  /** For npm: the registry, the proxy and the cache of the current user. */
-  npmEnvironment: NodeJS.ProcessEnv;
-  /** For svc: only the PATH of this machine. */
-  environment: NodeJS.ProcessEnv;
-  npmCache: string;
-  remove: () => void;
-};
+export type Person = Awaited<ReturnType<typeof createPerson>>;
 
 /** `node`: path of the Node that comes first on the PATH. `freshCache`: with an empty npm cache. */
-export async function createPerson(node: string, { freshCache = false } = {}): Promise<Person> {
+export async function createPerson(node: string, { freshCache = false } = {}) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc first minute ')));
   const [bin, home, temporary, project] = ['bin', 'home', 'tmp', 'my project'].map((name) =>
     join(folder, name),
@@ -42,10 +31,12 @@ export async function createPerson(node: string, { freshCache = false } = {}): P
   const rest = (process.env['PATH'] ?? '').split(delimiter).filter((path) => !path.startsWith(root));
   const PATH = [bin, ...rest].join(delimiter);
   const cache = freshCache ? { npm_config_cache: join(folder, 'npm cache') } : {};
-  const npmEnvironment = { ...ownEnvironment(), PATH, ...cache };
+  /** For npm: the registry, the proxy and the cache of the current user. */
+  const npmEnvironment: NodeJS.ProcessEnv = { ...ownEnvironment(), PATH, ...cache };
   const { stdout } = await mustRun('npm', ['config', 'get', 'cache'], { cwd: project, env: npmEnvironment });
   const npmCache = stdout.trim();
-  const environment = {
+  /** For svc: only the PATH of this machine. */
+  const environment: NodeJS.ProcessEnv = {
     HOME: home,
     PATH,
     TMPDIR: temporary,
