@@ -7,19 +7,13 @@ import type { Repeat } from '@svc/lib/rounds';
 type Work = () => void | Promise<void>;
 type Planned = { at: number; work: Work; comesRound: boolean };
 
-export type SimulatedClock = {
-  now: () => number;
-  after: (milliseconds: number, work: Work) => void;
-  repeat: Repeat;
-  /** Runs everything that is due before that time; then the clock is at that time. */
-  runUntil: (time: number) => Promise<void>;
-};
+export type SimulatedClock = ReturnType<typeof createSimulatedClock>;
 
 /** Iterations of the event loop in which readers of the log get new lines. */
 const TURNS = 10;
 
 /** `afterEach` is called when the work for one time is done, before the clock moves on. */
-export function createSimulatedClock(start: number, afterEach: () => void): SimulatedClock {
+export function createSimulatedClock(start: number, afterEach: () => void) {
   const planned = new Set<Planned>();
   let now = start;
 
@@ -29,34 +23,33 @@ export function createSimulatedClock(start: number, afterEach: () => void): Simu
   }
 
   function nextMoment(): Planned[] {
-    let due: Planned[] = [];
-    for (const one of planned) {
-      const earliest = due[0]?.at ?? Number.POSITIVE_INFINITY;
-      if (one.at < earliest) due = [one];
-      else if (one.at === earliest) due.push(one);
-    }
-    return due;
+    const earliest = Math.min(...[...planned].map(({ at }) => at));
+    return [...planned].filter(({ at }) => at === earliest);
   }
+
+  const repeat: Repeat = (work, periodMs) => {
+    let cancel: () => void;
+    const comeRound = (at: number): void => {
+      cancel = plan({
+        at,
+        comesRound: true,
+        work() {
+          comeRound(at + periodMs);
+          return work();
+        },
+      });
+    };
+    comeRound(now + periodMs);
+    return () => cancel();
+  };
 
   return {
     now: () => now,
-    after: (milliseconds, work) => void plan({ at: now + milliseconds, work, comesRound: false }),
-    repeat(work, periodMs) {
-      let cancel: () => void;
-      const comeRound = (at: number): void => {
-        cancel = plan({
-          at,
-          comesRound: true,
-          work() {
-            comeRound(at + periodMs);
-            return work();
-          },
-        });
-      };
-      comeRound(now + periodMs);
-      return () => cancel();
-    },
-    async runUntil(time) {
+    after: (milliseconds: number, work: Work): void =>
+      void plan({ at: now + milliseconds, work, comesRound: false }),
+    repeat,
+    /** Runs everything that is due before that time; then the clock is at that time. */
+    async runUntil(time: number): Promise<void> {
       for (let due = nextMoment(); (due[0]?.at ?? time) < time; due = nextMoment()) {
         now = due[0]?.at ?? now;
         for (const one of due) planned.delete(one);

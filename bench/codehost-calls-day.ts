@@ -36,7 +36,7 @@ import {
 } from '../packages/testkit/src/tracker/tickets.ts';
 import { createSimulatedClock } from './codehost-calls-clock.ts';
 import { createGhStandIn } from './codehost-calls-gh.ts';
-import { compareWithTruth, followKnown, type Truth } from './codehost-calls-known.ts';
+import { compareWithTruth, followKnown } from './codehost-calls-known.ts';
 import { startWorld, WARM_UP_MS } from './codehost-calls-world.ts';
 
 const START = Date.parse('2026-03-02T00:00:00Z');
@@ -79,19 +79,9 @@ export type DayOptions = {
 /** `line`: the method and the path. */
 export type Call = { at: number; line: string };
 
-export type Day = {
-  options: DayOptions;
-  /** Those of the day, without those for tickets and those at the end that only serve the comparison. */
-  calls: Call[];
-  /** Those for tickets, to whichever tracker. */
-  ticketCalls: number;
-  startedAt: number;
-  /** What polling everything every 30 seconds would have cost, by the daemon's own meter. */
-  callsOfPollingEverything: number;
-  truth: Truth;
-};
+export type Day = Awaited<ReturnType<typeof simulateDay>>;
 
-export async function simulateDay(options: DayOptions): Promise<Day> {
+export async function simulateDay(options: DayOptions) {
   const { hours, webhooks, seed } = options;
   const folder = scriptFolder('codehost-calls');
   const calls: Call[] = [];
@@ -264,9 +254,12 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
       problems.push(`the meter counts ${meter.made} calls, the code host ${made.length}`);
     return {
       options,
+      /** Those of the day, without those for tickets and those at the end that only serve the comparison. */
       calls: ofTheDay,
+      /** To whichever tracker. */
       ticketCalls,
       startedAt: START,
+      /** What polling everything every 30 seconds would have cost, by the daemon's own meter. */
       callsOfPollingEverything: meter.made + meter.avoided,
       truth: { ...truth, problems },
     };

@@ -26,12 +26,7 @@ export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: (
     const { repo, mergeSha } = line.scope;
     if (repo === undefined) return;
     if (line.event === 'codehost.pr.merged' && mergeSha !== undefined && !merges.has(mergeSha))
-      merges.set(mergeSha, {
-        repo,
-        sha: mergeSha,
-        knownAt: Date.parse(line.ts),
-        isOut: false,
-      });
+      merges.set(mergeSha, { repo, sha: mergeSha, knownAt: Date.parse(line.ts), isOut: false });
     if (line.via === 'live' && /^codehost\.(?:check_suite|pr_review)\./.test(line.event)) doubt();
     const deployed = line.event === 'codehost.deployment_status.success' ? line.scope.sha : undefined;
     const merge = merges.get(deployed ?? '');
@@ -90,17 +85,6 @@ export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: (
 
 // Few calls must not mean missing data: at the end the log is compared with the code host itself.
 
-export type Truth = {
-  pullRequests: number;
-  merges: number;
-  deliveries: number;
-  lines: KnownByLog['lines'];
-  /** From a merge to its line in the log, milliseconds: each, shortest first. */
-  lags: number[];
-  /** What is missing or wrong in the log. */
-  problems: string[];
-};
-
 const states = { OPEN: 'open', CLOSED: 'closed', MERGED: 'merged' } as const;
 
 export function compareWithTruth(options: {
@@ -109,7 +93,7 @@ export function compareWithTruth(options: {
   log: Pick<EventLog, 'hasDelivery' | 'lastSeq'>;
   touched: ReadonlySet<OfPullRequest>;
   startedAt: number;
-}): Truth {
+}) {
   const { known, log, touched, startedAt } = options;
   const problems: string[] = [];
   if (known.upTo() !== log.lastSeq()) problems.push('the log was not read to its end');
@@ -139,6 +123,7 @@ export function compareWithTruth(options: {
     merges: lags.length,
     deliveries: deliveries.length,
     lines: known.lines,
+    /** From a merge to its line in the log, milliseconds: each, shortest first. */
     lags: lags.toSorted((one, other) => one - other),
     problems,
   };

@@ -25,33 +25,24 @@ const MINUTE_MS = 60_000;
 const PUSHES = 6;
 const SUITES = 4;
 
-export type WorldTickets = {
-  create: () => string;
-  move: (ticket: string, phase: 'inProgress' | 'inReview' | 'done' | 'canceled') => Promise<void>;
-};
-
 /** A sequence of actions; each yielded value is the number of minutes until the next. */
 type Story = AsyncGenerator<number, void>;
-
-export type World = {
-  /** Pull requests with deliveries since the feed started. */
-  touched: ReadonlySet<OfPullRequest>;
-  /** Stops all activity. */
-  freeze: () => void;
-};
 
 export function startWorld(options: {
   clock: SimulatedClock;
   codehost: Pick<FakeCodehost, 'cloud' | 'emit'>;
   repos: readonly RepoRow[];
-  tickets: WorldTickets;
+  tickets: {
+    create: () => string;
+    move: (ticket: string, phase: 'inProgress' | 'inReview' | 'done' | 'canceled') => Promise<void>;
+  };
   workers: number;
   seed: number;
   /** Whether the feed has started: before that, deliveries do not count. */
   hasBegun: () => boolean;
   /** Whether the next delivery reaches the receiver; in any case the code host gets 200. */
   isHeard: () => boolean;
-}): World {
+}) {
   const { clock, codehost, repos, tickets, hasBegun, isHeard } = options;
   const { cloud } = codehost;
   const touched = new Set<OfPullRequest>();
@@ -228,10 +219,10 @@ export function startWorld(options: {
   for (let worker = 0; worker < options.workers; worker += 1)
     follow(life(createRandom(options.seed * 1000 + worker)));
   return {
+    /** Pull requests with deliveries since the feed started. */
     touched,
-    freeze: () => {
-      isFrozen = true;
-    },
+    /** Stops all activity. */
+    freeze: (): void => void (isFrozen = true),
   };
 }
 

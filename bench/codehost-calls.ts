@@ -41,27 +41,19 @@ console.log(describeMachine());
 console.log(
   `${options.hours} simulated hours, ${options.repos} repositories, seed ${options.seed}; 1 % of the deliveries is lost, the tunnel reconnects every 6 hours`,
 );
-let isGood = true;
-for (const webhooks of [true, false]) {
-  for (const workers of sizes) {
-    const day = await simulateDay({ ...dayOptions(workers), webhooks });
-    isGood = print(day) && isGood;
-  }
-}
-for (const tracker of ['labels', 'project'] as const) {
-  const day = await simulateDay({ ...dayOptions(options.workers || GOAL_WORKERS), tracker });
-  isGood = print(day) && isGood;
-}
-if (options['gh-hours'] > 0) isGood = (await checkStandIn()) && isGood;
+for (const webhooks of [true, false])
+  for (const workers of sizes) print(await simulateDay({ ...dayOptions(workers), webhooks }));
+for (const tracker of ['labels', 'project'] as const)
+  print(await simulateDay({ ...dayOptions(options.workers || GOAL_WORKERS), tracker }));
+if (options['gh-hours'] > 0) await checkStandIn();
 console.log(`${secondsSince(started)} s`);
-failUnless(isGood);
 
 function dayOptions(workers: number): DayOptions {
   const { hours, repos, seed } = options;
   return { workers, repos, hours, seed, webhooks: true, realGh: false, tracker: 'linear' };
 }
 
-function print(day: Day): boolean {
+function print(day: Day): void {
   const { workers, webhooks, hours, tracker } = day.options;
   const { calls, truth } = day;
   const forTickets = day.ticketCalls / hours;
@@ -72,7 +64,8 @@ function print(day: Day): boolean {
   const goalOfTickets = options['goal-tickets'];
   const isMet = goal === undefined || mean < goal;
   const isMetForTickets = forTickets < goalOfTickets;
-  const hoursOver = perHour(day).filter((count) => count >= (goal ?? Infinity)).length;
+  const perHour = Map.groupBy(calls, ({ at }) => Math.floor((at - day.startedAt) / HOUR_MS)).values();
+  const hoursOver = [...perHour].filter(({ length }) => length >= (goal ?? Infinity)).length;
   const verdict =
     goal === undefined ? '' : `; ${goalWords(goal, isMet)}; ${hoursOver} of ${hours} hours above it`;
   console.log(
@@ -87,7 +80,7 @@ function print(day: Day): boolean {
     ].join('\n'),
   );
   printProblems(truth.problems);
-  return isMet && isMetForTickets && truth.problems.length === 0;
+  failUnless(isMet && isMetForTickets && truth.problems.length === 0);
 }
 
 function goalWords(goal: number, isMet: boolean): string {
@@ -118,22 +111,12 @@ function worstHour(calls: readonly Call[]): { from: number; calls: Call[] } {
   return worst;
 }
 
-/** Calls by full hours from the start. */
-function perHour(day: Day): number[] {
-  const counts = Array.from({ length: Math.ceil(day.options.hours) }, () => 0);
-  for (const { at } of day.calls) {
-    const hour = Math.floor((at - day.startedAt) / HOUR_MS);
-    counts[hour] = (counts[hour] ?? 0) + 1;
-  }
-  return counts;
-}
-
 function seconds(lags: readonly number[], of: (lags: readonly number[]) => number): string {
   return lags.length === 0 ? 'never' : `${Math.round(of(lags) / 1000)} s`;
 }
 
 /** Counting with the replacement is only valid if the real program makes the same calls. */
-async function checkStandIn(): Promise<boolean> {
+async function checkStandIn(): Promise<void> {
   const hours = options['gh-hours'];
   const small: DayOptions = { ...dayOptions(sizes.at(-2) ?? GOAL_WORKERS), hours, tracker: 'project' };
   const [standIn, real] = [await simulateDay(small), await simulateDay({ ...small, realGh: true })];
@@ -143,5 +126,5 @@ async function checkStandIn(): Promise<boolean> {
   console.log(
     `${hours} h with the real gh, ${small.workers} workers: ${real.calls.length} calls and ${real.ticketCalls} for tickets against ${standIn.calls.length} and ${standIn.ticketCalls}: ${isSame ? 'the same, by kind' : 'NOT the same'}; wrong or missing: ${problems.length}`,
   );
-  return isSame && problems.length === 0;
+  failUnless(isSame && problems.length === 0);
 }

@@ -26,24 +26,12 @@ export type StateOrder = {
   moments?: number;
 };
 
-export type FoldFigures = { readMs: number; foldMs: number; entities: Record<string, number> };
-export type PrepareFigures = {
-  readyMs: number;
-  indexMs: number;
-  effects: number;
-  holdMs: number;
-  snapshots: { count: number; bytes: number };
-  newestBytes: number;
+export type StateFigures = {
+  fold: Figures<typeof fold>;
+  prepare: Figures<typeof prepare>;
+  cold: Figures<typeof startCold>;
 };
-export type ColdFigures = {
-  readyMs: number;
-  foldedLines: number;
-  momentsMs: number[];
-  holdMs: number;
-  startRss: number;
-  endRss: number;
-  mostRss: number;
-};
+type Figures<Task extends (...given: never[]) => Promise<object>> = Awaited<ReturnType<Task>>;
 
 let order: StateOrder;
 let eventsFolder = '';
@@ -59,7 +47,7 @@ answerOrders(async (given: StateOrder) => {
   return order.task === 'prepare' ? prepare() : startCold(order.task);
 });
 
-async function fold(): Promise<FoldFigures> {
+async function fold() {
   const read: number[] = [];
   const folded: number[] = [];
   let board = boardRules.emptyBoard();
@@ -105,7 +93,7 @@ function open(outboxFrom?: number) {
   return { log, outbox, snapshots, close };
 }
 
-async function prepare(): Promise<PrepareFigures> {
+async function prepare() {
   const started = performance.now();
   const { log, outbox, snapshots, close } = open(0);
   const indexed = log.ready.then(() => performance.now() - started);
@@ -132,7 +120,7 @@ async function prepare(): Promise<PrepareFigures> {
   return { readyMs, indexMs, effects, holdMs: Math.round(hold.max / 1e6), snapshots: all, newestBytes };
 }
 
-async function startCold(task: 'without' | 'stopped' | 'killed'): Promise<ColdFigures> {
+async function startCold(task: 'without' | 'stopped' | 'killed') {
   if (task === 'killed') forgetNewest();
   const before = performance.now();
   const { log, outbox, snapshots, close } = open();
@@ -160,7 +148,6 @@ async function startCold(task: 'without' | 'stopped' | 'killed'): Promise<ColdFi
     holdMs: Math.round(hold.max / 1e6),
     startRss,
     endRss: rssMegabytes(process.pid),
-
     mostRss: mostRssMegabytes(),
   };
   await state.stop();

@@ -13,7 +13,7 @@ import {
 } from '../packages/testkit/src/script.ts';
 import { writeHistory } from '../packages/testkit/src/tape/history.ts';
 import { startChild } from './child.ts';
-import type { ColdFigures, FoldFigures, PrepareFigures, StateOrder } from './state-child.ts';
+import type { StateFigures, StateOrder } from './state-child.ts';
 
 const options = scriptOptions({
   lines: 1_000_000,
@@ -51,13 +51,13 @@ const program = await bundleProcess('bench/state-child.ts');
 const to = until.getTime();
 const about = { folder, lines, from: to - DAYS * 86_400_000, to, seed: options.seed };
 
-const fold = await inChild<FoldFigures>({ ...about, task: 'fold' });
+const fold = await inChild<StateFigures['fold']>({ ...about, task: 'fold' });
 console.log(
   `a line: read and parsed ${perLine(fold.readMs)}, read, parsed and folded ${perLine(fold.foldMs)} (the better of two rounds each)`,
 );
 console.log(`the board at the end: ${JSON.stringify(fold.entities)}`);
 
-const made = await inChild<PrepareFigures>({ ...about, task: 'prepare' });
+const made = await inChild<StateFigures['prepare']>({ ...about, task: 'prepare' });
 console.log(
   `first start, everything from the first line: state ${seconds(made.readyMs)}, ${made.effects} effects queued, index ${seconds(made.indexMs)}; longest block of the event loop ${made.holdMs} ms`,
 );
@@ -66,7 +66,7 @@ console.log(
 );
 
 const cold = (task: 'stopped' | 'killed' | 'without') =>
-  inChild<ColdFigures>({ ...about, task, moments: options.moments });
+  inChild<StateFigures['cold']>({ ...about, task, moments: options.moments });
 const without = await cold('without');
 console.log(`start without snapshots: ${seconds(without.readyMs)}, most memory ${without.mostRss} MB`);
 const stopped = await cold('stopped');
