@@ -16,7 +16,6 @@ import type { Arrivals, ReceiverOrder } from './relay/receiver.ts';
 import { fullSpeed, steady, type Way, type WayFigures, withCut } from './relay/ways.ts';
 import { type Engine, startBenchRelay, startEngine } from './relay/world.ts';
 
-const peerGiven = takePeer(process.argv);
 const options = scriptOptions({
   rounds: 7,
   seconds: 4,
@@ -37,6 +36,8 @@ const options = scriptOptions({
   'goal-cluster': 2,
   'goal-p99': 0.5,
   profile: false,
+  /** The URL of a running public server, or `fake`: the test kit's, which behaves like it on the wire. */
+  peer: '',
 });
 /** Results of the public server on another machine with two cores; printed for comparison only. */
 const recordedElsewhere = [
@@ -58,25 +59,16 @@ console.log(
 );
 try {
   const one = await startEngine(1);
-  let steadyFigures: WayFigures;
-  let small: DaemonFigures[];
-  try {
-    await bareEngine(one);
-    steadyFigures = await callbacks(one);
-    small = await daemonLog(one);
-  } finally {
-    await one.stop();
-  }
+  await bareEngine(one);
+  const steadyFigures = await callbacks(one);
+  const small = await daemonLog(one);
+  await one.stop();
   const three = await startEngine(3);
-  let large: DaemonFigures[];
-  try {
-    large = await daemonLog(three);
-  } finally {
-    await three.stop();
-  }
-  if (peerGiven === undefined) {
+  const large = await daemonLog(three);
+  await three.stop();
+  if (options.peer === '')
     console.log(`\n(d) no peer: name a running server of the public protocol with --peer <url>`);
-  } else await besidePeer(peerGiven, steadyFigures, [...small, ...large]);
+  else await besidePeer(options.peer, steadyFigures, [...small, ...large]);
   for (const line of recordedElsewhere) console.log(line);
   for (const words of missed) console.log(`MISSED: ${words}`);
   failUnless(missed.length === 0);
@@ -258,22 +250,9 @@ function goal(isReached: boolean, words: string): boolean {
   return isReached;
 }
 
-// The peer of the bench: a server with the public protocol, given by its URL, or the test kit's fake, which behaves
-// like it on the wire.
+type Peer = Awaited<ReturnType<typeof openPeer>>;
 
-type Peer = { name: string; isReal: boolean; url: string; stop: () => Promise<void> };
-
-/** Takes `--peer <url>` out of the arguments: the other options are numbers and flags. */
-function takePeer(words: string[]): string | undefined {
-  const at = words.indexOf('--peer');
-  if (at < 0) return undefined;
-  const [, value] = words.splice(at, 2);
-  if (value === undefined || value.startsWith('--'))
-    throw new Error('--peer needs the URL of a running server, or "fake"');
-  return value;
-}
-
-async function openPeer(given: string): Promise<Peer> {
+async function openPeer(given: string) {
   if (given === 'fake') {
     const relay = await startPublicRelay();
     const name = "the test kit's fake of the public relay (not the real one)";

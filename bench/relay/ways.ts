@@ -16,15 +16,7 @@ export type Way = {
   arrivals: (what: 'report' | 'forget') => Promise<Arrivals>;
 };
 
-export type WayFigures = {
-  acknowledged: number;
-  refused: number;
-  lost: number;
-  again: number;
-  perSecond: number;
-  p50Ms: number;
-  p99Ms: number;
-};
+export type WayFigures = Awaited<ReturnType<typeof measure>>;
 
 /** After this time without an arrival nothing more will come. */
 const QUIET_MS = 10_000;
@@ -70,7 +62,7 @@ function addressOf({ port, path }: Way): Pick<LoadOrder, 'port' | 'path' | 'firs
   return { port, path, firstId: nextIds() };
 }
 
-async function measure(way: Way, send: () => Promise<LoadFigures>): Promise<WayFigures> {
+async function measure(way: Way, send: () => Promise<LoadFigures>) {
   await way.arrivals('forget');
   const started = sharedNow();
   const figures = await send();

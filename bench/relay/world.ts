@@ -1,47 +1,27 @@
 // The setup for our relay: one nats-server or three, one relay process, a channel, and the real daemon if needed.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServerProcess } from '../../packages/testkit/src/daemon/server-process.ts';
-import {
-  createDaemonHome,
-  type DaemonHome,
-  startDaemon,
-} from '../../packages/testkit/src/daemon/start-daemon.ts';
+import { createDaemonHome, startDaemon } from '../../packages/testkit/src/daemon/start-daemon.ts';
 import { startNatsCluster, startNatsServer } from '../../packages/testkit/src/nats/nats-cluster.ts';
-import {
-  newRelayChannel,
-  type RelayChannel,
-  type RelayProcess,
-  startRelay,
-} from '../../packages/testkit/src/nats/relay-process.ts';
+import { newRelayChannel, startRelay } from '../../packages/testkit/src/nats/relay-process.ts';
 import { scriptFolder, writeInto } from '../../packages/testkit/src/script.ts';
 import { functionTimes, printTimes } from '../cpu-profile.ts';
 
-export type Engine = {
-  nodes: number;
-  urls: readonly string[];
-  stop: () => Promise<void>;
-};
+export type Engine = Awaited<ReturnType<typeof startEngine>>;
+export type BenchRelay = Awaited<ReturnType<typeof startBenchRelay>>;
 
-export type BenchRelay = {
-  relay: RelayProcess;
-  channel: RelayChannel;
-  profile: string;
-  stop: () => Promise<void>;
-};
-
-export async function startEngine(nodes: number): Promise<Engine> {
+export async function startEngine(nodes: number) {
   if (nodes === 1) {
-    const server = await startNatsServer({ syncAlways: false });
-    return { nodes, urls: [server.url], stop: server.stop };
+    const { url, stop } = await startNatsServer({ syncAlways: false });
+    return { nodes, urls: [url], stop };
   }
   // As shipped: every write is synced.
-  const cluster = await startNatsCluster({ size: nodes, syncAlways: true });
-  return { nodes, urls: cluster.urls, stop: cluster.stop };
+  const { urls, stop } = await startNatsCluster({ size: nodes, syncAlways: true });
+  return { nodes, urls, stop };
 }
 
 /** Limits off: the measurement is not about one sender's share. */
-export async function startBenchRelay({ urls }: Engine, { profiled = false } = {}): Promise<BenchRelay> {
+export async function startBenchRelay({ urls }: Engine, { profiled = false } = {}) {
   const folder = scriptFolder('bench-relay');
   const profile = join(folder, 'profile');
   mkdirSync(profile);
@@ -62,10 +42,8 @@ export async function printProfile({ relay, profile }: BenchRelay): Promise<void
   printTimes('profile of the relay process, own time in ms', functionTimes(profile), 'own');
 }
 
-type BenchDaemon = { home: DaemonHome; process: ServerProcess; stop: () => Promise<void> };
-
 /** Resolves when its tunnel is live. */
-export async function startBenchDaemon({ relay, channel }: BenchRelay): Promise<BenchDaemon> {
+export async function startBenchDaemon({ relay, channel }: BenchRelay) {
   const home = createDaemonHome('bench-relay');
   const github = { smeeChannel: `${relay.url}/${channel.channel}` };
   writeInto(home.home, '.config/svc/config.json', { svc: { monitor: { github } } });
