@@ -2,18 +2,6 @@
 import type { Browser } from 'playwright-core';
 import { openPage } from '../../packages/dashboard/e2e/chromium.ts';
 
-export type FirstLoad = {
-  scriptKilobytes: number;
-  kilobytes: number;
-  requests: number;
-  firstPaintMs: number;
-  largestPaintMs: number;
-  cardsMs: number;
-  /** The time beyond 50 ms of every task that took longer. */
-  blockedMs: number;
-  layoutShift: number;
-};
-
 const WATCHED_MS = 3_000;
 
 const watch = `
@@ -31,7 +19,7 @@ const watch = `
 
 type Watched = { largest: number; blocked: number; shift: number; cards: number; first: number };
 
-export async function measureFirstLoad(browser: Browser, url: string): Promise<FirstLoad> {
+export async function measureFirstLoad(browser: Browser, url: string) {
   const { page, close } = await openPage(browser);
   try {
     await page.addInitScript(watch);

@@ -7,17 +7,11 @@ import { pageProcess } from './traffic.ts';
 
 /** `percent` is processor time as a share of one core. */
 export type Cost = { megabytes: number; percent: number };
-export type Idle = { alone: Cost; watched: Cost; page: Cost };
 
 /** After a start the daemon reads its log and asks the services; a page draws its first frames. */
 const SETTLING_MS = 15_000;
 
-export async function measureIdle(
-  browser: Browser,
-  url: string,
-  pid: number,
-  seconds: number,
-): Promise<Idle> {
+export async function measureIdle(browser: Browser, url: string, pid: number, seconds: number) {
   await sleep(SETTLING_MS);
   const [alone] = await costsOf([pid], seconds);
   const { page, close } = await openPage(browser);

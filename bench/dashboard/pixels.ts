@@ -1,29 +1,23 @@
 // From the 200 of a signed delivery to the frame that shows it: a check of an open pull request fails and passes in
 // turn, and its card on the board shows it. Both clocks are the machine's.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '@svc/lib/timeout';
 import type { Browser } from 'playwright-core';
 import { openPage } from '../../packages/dashboard/e2e/chromium.ts';
 import { type Example, patched } from '../../packages/testkit/src/payloads/examples.ts';
 import { createRandom } from '../../packages/testkit/src/random.ts';
+import { spreadOf } from '../../packages/testkit/src/script.ts';
 import { sendCodehost } from '../../packages/testkit/src/tape/send.ts';
 import type { TapeDaemon } from '../../packages/testkit/src/tape/tape-daemon.ts';
 
-export type Pixels = {
-  count: number;
-  fastest: number;
-  p50: number;
-  p90: number;
-  p99: number;
-  slowest: number;
-};
-
 const TICKET = 'TID-126';
 const PR = 426;
+const WATCHED_MS = 10_000;
 
-/** `shown(text)` in the page resolves to the time of the first frame after the ticket's card has the text. */
-const watchCard = (ticket: string): string => `
+/** `window.shown(text)` in the page resolves to the time of the first frame after that element has the text. */
+const watchText = (selector: string): string => `
   window.shown = (wanted) => new Promise((resolve) => {
-    const hasText = () => document.querySelector('main a[href^="/tickets/${ticket}"]')?.textContent?.includes(wanted) === true;
+    const hasText = () => document.querySelector('${selector}')?.textContent?.includes(wanted) === true;
     const report = () => requestAnimationFrame(() => {
       const channel = new MessageChannel();
       channel.port1.onmessage = () => resolve(performance.timeOrigin + performance.now());
@@ -35,26 +29,29 @@ const watchCard = (ticket: string): string => `
       observer.disconnect();
       report();
     });
-    observer.observe(document.querySelector('main'), { childList: true, subtree: true, characterData: true });
+    observer.observe(document.body, { childList: true, subtree: true, characterData: true });
   });
 `;
 
 /** A page with the card of a ticket. `shown` is called before the change that it waits for. */
 export async function openCard(browser: Browser, url: string, ticket: string) {
   const { page, close } = await openPage(browser);
-  await page.addInitScript(watchCard(ticket));
+  await page.addInitScript(watchText(`main a[href^="/tickets/${ticket}"]`));
   await page.goto(url);
   await page.locator(`main a[href^="/tickets/${ticket}"]`).first().waitFor();
   await page.waitForTimeout(1_000);
   return {
     close,
     shown(text: string): Promise<number> {
-      return within(page.evaluate<number>(`window.shown(${JSON.stringify(text)})`), 10_000);
+      const shown = page.evaluate<number>(`window.shown(${JSON.stringify(text)})`);
+      return within(shown, WATCHED_MS, () => {
+        throw new Error(`the page does not show ${text} after ${WATCHED_MS} ms`);
+      });
     },
   };
 }
 
-export async function measurePixels(browser: Browser, daemon: TapeDaemon, events: number): Promise<Pixels> {
+export async function measurePixels(browser: Browser, daemon: TapeDaemon, events: number) {
   const random = createRandom(11);
   const card = await openCard(browser, daemon.url, TICKET);
   try {
@@ -77,7 +74,7 @@ export async function measurePixels(browser: Browser, daemon: TapeDaemon, events
       times.push(Math.max(0, (await shown) - answered));
       await sleep(20 + random.below(120));
     }
-    return figuresOf(times);
+    return spreadOf(times);
   } finally {
     await card.close();
   }
@@ -91,19 +88,4 @@ function recordedOf({ day }: TapeDaemon, type: string): Example {
   );
   if (found?.kind !== 'codehost') throw new Error(`the recorded day has no ${type} of ${PR}`);
   return { name: type, type, payload: day.dated(found, new Date()).payload };
-}
-
-async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
-  const late = sleep(timeoutMs).then((): never => {
-    throw new Error(`the page does not show it after ${timeoutMs} ms`);
-  });
-  late.catch(() => undefined);
-  return Promise.race([promise, late]);
-}
-
-function figuresOf(times: readonly number[]): Pixels {
-  const sorted = times.toSorted((one, other) => one - other);
-  const at = (part: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
-  return { count: sorted.length, fastest: at(0), p50: at(0.5), p90: at(0.9), p99: at(0.99), slowest: at(1) };
 }

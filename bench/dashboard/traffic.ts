@@ -2,20 +2,9 @@
 import type { Browser } from 'playwright-core';
 import { openPage } from '../../packages/dashboard/e2e/chromium.ts';
 import { rssMegabytes } from '../../packages/testkit/src/daemon/process-figures.ts';
+import { failUnless } from '../../packages/testkit/src/script.ts';
 import { liveEvents } from '../../packages/testkit/src/tape/live-events.ts';
 import type { TapeDaemon } from '../../packages/testkit/src/tape/tape-daemon.ts';
-
-export type Traffic = {
-  frames: { mean: number; median: number; worst: number; longestMs: number };
-  /** The share of time in which the page's main thread was busy. */
-  busy: number;
-  heapMegabytes: number;
-  processMegabytes: number;
-  sent: number;
-  /** Cards on the board at the end. */
-  shown: number;
-  elements: number;
-};
 
 /** Counts the frames of each second until they are read. */
 export const countFrames = `
@@ -47,7 +36,7 @@ export async function measureTraffic(
   browser: Browser,
   daemon: TapeDaemon,
   { perMinute, seconds }: { perMinute: number; seconds: number },
-): Promise<Traffic> {
+) {
   const { page, close } = await openPage(browser);
   try {
     await page.goto(daemon.url);
@@ -74,10 +63,12 @@ export async function measureTraffic(
     const heap = await figure('JSHeapUsedSize');
     return {
       frames: framesOf(deltas),
+      /** The share of time in which the page's main thread was busy. */
       busy: worked / seconds,
       heapMegabytes: heap / 2 ** 20,
       processMegabytes: rssMegabytes(await pageProcess(browser)),
       sent,
+      /** Cards on the board at the end. */
       shown: await page.locator('section[aria-labelledby^=column-] a[href^="/tickets/"]').count(),
       elements: await page.evaluate<number>('document.querySelectorAll("*").length'),
     };
@@ -86,7 +77,7 @@ export async function measureTraffic(
   }
 }
 
-export function framesOf(deltas: readonly number[]): Traffic['frames'] {
+export function framesOf(deltas: readonly number[]) {
   const perSecond: number[] = [];
   let count = 0;
   let elapsed = 0;
@@ -99,13 +90,24 @@ export function framesOf(deltas: readonly number[]): Traffic['frames'] {
     elapsed = 0;
   }
   const sorted = perSecond.toSorted((one, other) => one - other);
-  const mean = perSecond.reduce((sum, one) => sum + one, 0) / perSecond.length;
   return {
-    mean,
     median: sorted[sorted.length >> 1] ?? 0,
     worst: Math.round(sorted[0] ?? 0),
     longestMs: Math.max(...deltas),
   };
+}
+
+/** The median of the seconds has to reach the goal. */
+export function judgeFrames(
+  what: string,
+  { median, worst, longestMs }: ReturnType<typeof framesOf>,
+  goal: number,
+): void {
+  const isReached = Math.round(median) >= goal;
+  console.log(
+    `${what}: ${Math.round(median)} frames a second (median of the seconds, goal ${goal}: ${isReached ? 'reached' : 'NOT reached'}), worst second ${worst}, longest frame ${longestMs.toFixed(0)} ms`,
+  );
+  failUnless(isReached);
 }
 
 /** The largest of the browser's page processes: that of the open page. */
