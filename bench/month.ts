@@ -1,13 +1,11 @@
 // A month of 2 GB: the response time of the index, the start time of `tail`, and the daemon's memory.
 // `npm run bench:month` creates the file and removes it afterwards.
-import { execFile } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { codehostTopics } from '../packages/monitor/src/features/codehost/topics.ts';
 import { rssMegabytes } from '../packages/testkit/src/daemon/process-figures.ts';
-import { createDaemonHome, startDaemon } from '../packages/testkit/src/daemon/start-daemon.ts';
+import { createDaemonHome, runSvc, startDaemon } from '../packages/testkit/src/daemon/start-daemon.ts';
 import {
   askJson,
   describeMachine,
@@ -22,10 +20,10 @@ const STEP_MS = 500;
 
 const options = scriptOptions({ megabytes: 2048, 'goal-list': 100, 'goal-tail': 200, 'goal-rss': 250 });
 const home = createDaemonHome('bench-month');
-const run = promisify(execFile);
-const environment = { HOME: home.home, SVC_DATA_DIR: home.dataDir, PATH: process.env['PATH'] };
-const svc = (...words: string[]) =>
-  run(process.execPath, [join(home.home, 'dist/svc.js'), ...words], { env: environment });
+const svc = async (...words: string[]): Promise<void> => {
+  const { code, printed } = await runSvc(home, words);
+  if (code !== 0) throw new Error(`svc ${words.join(' ')}: ${printed}`);
+};
 let highest = 0;
 
 console.log(describeMachine());
@@ -96,6 +94,7 @@ async function tailOnce(): Promise<void> {
   await svc('events', 'wait-for', '--since', String(lines - 1), '--timeout', '10');
 }
 
+/** The worst case for the index: hardly two lines share a term. */
 function writeMonth(): { lines: number; seconds: number } {
   mkdirSync(home.eventsDir, { recursive: true, mode: 0o700 });
   const before = performance.now();
