@@ -2,7 +2,7 @@
 // was given is remembered as a digest in the log, so each change reaches the agent once, also after a restart.
 
 import { utf8Length } from '@svc/lib/cut-text';
-import { TicketDigest } from '../workers/ticket-digest.ts';
+import type { TicketDigest } from '../workers/ticket-digest.ts';
 import {
   boundedTicket,
   commentPart,
