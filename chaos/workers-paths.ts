@@ -314,13 +314,14 @@ type PhaseRow = {
   phases: readonly string[];
   ends: string;
   /** The last answer, if it is immediate. */
-  outcome: 'moved' | 'already' | 'skipped';
+  outcome: 'moved' | 'already' | 'skipped' | 'held';
 };
 
 export const phaseRows: readonly PhaseRow[] = [
   ...rowsOf('ABC', ['research', 'research-codebase', 'inProgress', 'implement-plan'], teams.ABC.work),
   ...rowsOf('ABC', ['inReview', 'create-pr', 'describe-pr'], teams.ABC.review),
-  ...rowsOf('ABC', ['done', 'merge-pr'], teams.ABC.done),
+  // Nothing shows of which repository it is, and some of the project's require a proof.
+  ...rowsOf('ABC', ['done', 'merge-pr'], teams.ABC.begin, 'held'),
   ...rowsOf('ABC', ['canceled'], teams.ABC.canceled),
   ...rowsOf('XYZ', ['create-plan', 'planning'], teams.XYZ.work),
   ...rowsOf('XYZ', ['describe-pr'], teams.XYZ.review),
@@ -333,6 +334,11 @@ export const phaseRows: readonly PhaseRow[] = [
   { team: 'XYZ', phases: ['create-pr', 'describe-pr'], ends: teams.XYZ.review, outcome: 'already' },
 ];
 
-function rowsOf(team: TeamKey, phases: readonly string[], ends: string): PhaseRow[] {
-  return phases.map((phase) => ({ team, phases: [phase], ends, outcome: 'moved' }));
+function rowsOf(
+  team: TeamKey,
+  phases: readonly string[],
+  ends: string,
+  outcome: PhaseRow['outcome'] = 'moved',
+): PhaseRow[] {
+  return phases.map((phase) => ({ team, phases: [phase], ends, outcome }));
 }

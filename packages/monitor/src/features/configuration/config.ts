@@ -1,5 +1,4 @@
 // Keys of the project itself.
-
 import { z } from 'zod';
 import { field, inGlobal, inProject, kinds, optionalField } from '../../kernel/config/field.ts';
 

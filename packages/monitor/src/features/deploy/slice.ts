@@ -1,5 +1,4 @@
 // Deployments on the board, with their links.
-
 import { repoKey } from '@svc/contract/repo-name';
 import type { Board, BoardLinks } from '../../kernel/board/board.ts';
 import { commitKey, pullRequestKey } from '../../kernel/board/keys.ts';

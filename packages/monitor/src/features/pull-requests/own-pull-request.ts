@@ -1,5 +1,4 @@
 // Which pull request belongs to a worker, and which workers to a pull request.
-
 import { DELETED_FORK, repoKey } from '@svc/contract/repo-name';
 import type { Board } from '../../kernel/board/board.ts';
 import { branchKey, pullRequestKey } from '../../kernel/board/keys.ts';

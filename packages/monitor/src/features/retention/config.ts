@@ -1,5 +1,4 @@
 // Keys of `svc.retention`.
-
 import { z } from 'zod';
 import { field, inGlobal, kinds, orNull, wholeNumber } from '../../kernel/config/field.ts';
 

@@ -3,8 +3,6 @@ import { ask, type Fold, type FoldContext, on } from '../../kernel/board/fold-co
 import { draft } from '../../kernel/log/event-line.ts';
 import type { DetailOf } from '../../kernel/log/topics.ts';
 
-// Rules that fired: the line itself contains the actions, so a changed configuration does not change the past.
-
 function foldFired(context: FoldContext<'workflow.rule.fired'>): void {
   const { line } = context;
   const { rule, notify, attention, run, line: cause } = line.detail;

@@ -1,5 +1,4 @@
 // The machines of the team, what they publish, and commands between them.
-
 import type { Last } from '../../kernel/board/board.ts';
 import type { DetailOf } from '../../kernel/log/topics.ts';
 import type { ResultValue, TeamCommand } from './command.ts';

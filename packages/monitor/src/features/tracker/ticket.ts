@@ -1,6 +1,8 @@
 // A ticket as the fold keeps it.
 import type { Ticket as ShownTicket } from './entity.ts';
 
+export type Ticket = Omit<ShownTicket, 'key'>;
+
 /** A ticket of which only the name is known. */
 export function unknownTicket(ticket: string, line: { seq: number; ts: string }): Ticket {
   return {
@@ -19,5 +21,3 @@ export function unknownTicket(ticket: string, line: { seq: number; ts: string })
     lastAt: line.ts,
   };
 }
-
-export type Ticket = Omit<ShownTicket, 'key'>;

@@ -1,5 +1,4 @@
 // A worker as the API shows it.
-
 import { WorkerPhase } from '@svc/contract/signal-file';
 import { z } from 'zod';
 import { key, last } from '../../kernel/board/entity-fields.ts';

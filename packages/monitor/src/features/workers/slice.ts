@@ -1,5 +1,4 @@
 // Workers on the board, with their links.
-
 import { repoKey } from '@svc/contract/repo-name';
 import type { Board, BoardLinks } from '../../kernel/board/board.ts';
 import { branchKey, pullRequestKey } from '../../kernel/board/keys.ts';

@@ -1,8 +1,6 @@
 // Reads texts and times of a line: an empty text is absent, a long one is cut.
 import type { FoldedLine } from './board.ts';
 
-// Reads texts and times of a line: an empty text is absent, a long one is cut.
-
 const LONGEST_TEXT = 1000;
 
 /** `2026-01-01T00:00:00Z` */
