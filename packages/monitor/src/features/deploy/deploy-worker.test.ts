@@ -69,6 +69,18 @@ const timedOut: SignalState = { status: 'stalled', deploy: { result: 'timeout' }
 
 // y: may be written; -: the write is late, or would undo a person's decision or the end.
 const wanted = ['merged', 'deploying', 'deploy-failed', 'stalled', 'done'] as const;
+test('a phase that is written late does not undo what the worker wrote since', () => {
+  const [earlier, later] = ['2026-01-02T03:00:00.000Z', '2026-01-02T03:00:01.000Z'];
+  const file = { status: 'validating', updatedAt: later } as const;
+  expect(writableOver(file, { status: 'implementing', reportedAt: earlier })).toBe(false);
+  expect(writableOver({ ...file, status: 'failed' }, { status: 'implementing', reportedAt: earlier })).toBe(
+    false,
+  );
+  // Back on purpose, and forward behind another write.
+  expect(writableOver({ ...file, updatedAt: earlier }, { status: 'planning', reportedAt: later })).toBe(true);
+  expect(writableOver(file, { status: 'pr-created', reportedAt: earlier })).toBe(true);
+});
+
 test.each<[file: string, state: SignalState, same: string, afterRetry: string]>([
   //                                                         within one round   after a person's retry
   //                                                         m d f s done       m d f s done

@@ -1,6 +1,7 @@
 // The facts that the deploy lifecycle handles, and the effects of its transitions.
 
 import type { SignalFile, WorkerStatus } from '@svc/contract/signal-file';
+import { workerStatuses } from '@svc/contract/worker-statuses';
 import type { Effect } from '../../kernel/outbox/effect.ts';
 import { isShipped } from '../workers/status-groups.ts';
 import type { DeploymentState, DeployProgress, DeployWorker } from './api.ts';
@@ -120,20 +121,32 @@ export function openReasons(worker: DeployWorker): DeployReason[] {
 export type SignalState = {
   status: WorkerStatus;
   deploy?: { result?: unknown; retried?: unknown } | null | undefined;
+  /** Of a file. */
+  updatedAt?: string | undefined;
+  /** Of a phase that the worker reported. */
+  reportedAt?: string | undefined;
 };
 
 /**
  * A person's decision (`canceled`) and the end (`done`) stay. Otherwise, between two retries by a person, a write may
  * only go forward: from the worker's own status to merged, to deploying and deploy-failed (which alternate), to timed
- * out or exhausted, to done. A retry starts this order again, and writes from before it are late.
+ * out or exhausted, to done. A retry starts this order again, and writes from before it are late. So is a phase that was
+ * reported before the worker wrote that it is further.
  *
  *     writableOver({ status: 'deploying' }, { status: 'merged' }) // false
  */
 export function writableOver(file: SignalState, wanted: SignalState): boolean {
   if (file.status === 'canceled') return false;
   if (isShipped(file) || isShipped(wanted)) return isShipped(wanted);
+  if (isLateReport(file, wanted)) return false;
   const retries = timesRetried(wanted) - timesRetried(file);
   return retries === 0 ? progress(wanted) >= progress(file) : retries > 0;
+}
+
+function isLateReport({ status, updatedAt = '' }: SignalState, wanted: SignalState): boolean {
+  const { reportedAt } = wanted;
+  if (reportedAt === undefined || !(Date.parse(updatedAt) > Date.parse(reportedAt))) return false;
+  return workerStatuses.indexOf(status) > workerStatuses.indexOf(wanted.status);
 }
 
 function progress({ status, deploy }: SignalState): number {

@@ -208,7 +208,16 @@ function writeStatus(context: FoldContext<TicketLine['event']>, phase: TicketPha
   const worker = reporter(context.board, context.line.scope);
   if (status === undefined || worker === undefined || worker.removed || !isPreMerge(worker.status)) return;
   const { key, orchestrator, ticket } = worker;
-  ask(context, key, { kind: 'write-signal', orchestrator, ticket, status, pr: null, deploy: null });
+  const reportedAt = context.line.ts;
+  ask(context, key, {
+    kind: 'write-signal',
+    orchestrator,
+    ticket,
+    status,
+    reportedAt,
+    pr: null,
+    deploy: null,
+  });
 }
 
 type Reported = { orchestrator?: string | undefined; ticket?: string | undefined };

@@ -9,6 +9,8 @@ declare module '../../kernel/outbox/effect.ts' {
       orchestrator: string;
       ticket: string;
       status: WorkerStatus;
+      /** When the worker reported the phase that this is the status of; absent where svc knows it better. */
+      reportedAt?: string;
       /** The known fields of the pull request, merged into `pr` of the file. */
       pr: { number?: number; url?: string; state?: string; mergedAt?: string; mergeSha?: string } | null;
       deploy: DeployProgress | null;
