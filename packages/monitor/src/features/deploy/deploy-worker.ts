@@ -121,9 +121,9 @@ export function openReasons(worker: DeployWorker): DeployReason[] {
 export type SignalState = {
   status: WorkerStatus;
   deploy?: { result?: unknown; retried?: unknown } | null | undefined;
-  /** Of a file. */
+  /** When the file was written. */
   updatedAt?: string | undefined;
-  /** Of a phase that the worker reported. */
+  /** When the worker reported the phase that is to be written. */
   reportedAt?: string | undefined;
 };
 
