@@ -517,7 +517,12 @@ describe('attention', () => {
     expect(drafts[0]).toMatchObject({
       event: 'comms.attention',
       scope: { ...mine, repo: 'acme/web', pr: 42 },
-      detail: { reason: 'worker-dead', remedy: 'svc why ENG-42', severity: 'high', evidence: [2] },
+      detail: {
+        reason: 'worker-dead',
+        remedy: 'svc orchestrate retry run-1 ENG-42',
+        severity: 'high',
+        evidence: [2],
+      },
     });
     expect(effects.at(-1)).toMatchObject({ kind: 'notify', attention: 'run-1/ENG-42/worker-dead' });
     for (const draft of play([worker('merging'), merged, deployed('failure'), deployed('success', 2)]).drafts)

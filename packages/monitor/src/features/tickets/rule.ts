@@ -63,6 +63,11 @@ export function waitOf(subject: Subject): Wait {
       waitsFor: `its agent to be started again, or a person: svc orchestrate retry ${worker.orchestrator} ${worker.ticket}`,
       until: null,
     };
+  if (needsNewAgent(worker))
+    return {
+      waitsFor: `a person: svc orchestrate retry ${worker.orchestrator} ${worker.ticket}`,
+      until: null,
+    };
   if (worker.claim?.status === 'done')
     return { waitsFor: `a merge, or a person: svc deploy accept ${worker.ticket}`, until: null };
   if (isUnseen(subject, worker)) return { waitsFor: waitOfClaim(worker), until: null };
@@ -73,6 +78,11 @@ export function waitOf(subject: Subject): Wait {
 /** Its process has ended, and the run starts another one after a pause. */
 function isRestarting({ status, removed, process }: Worker): boolean {
   return !removed && isAgentsWork(status) && process.state === 'dead' && process.reviving === true;
+}
+
+/** Its process has ended, and nothing starts another one. The fold has decided that. */
+function needsNewAgent({ raised, process }: Worker): boolean {
+  return raised.includes('worker-dead') || (raised.includes('worker-stalled') && process.state === 'dead');
 }
 
 /** Its agent has ended its turn before its work was done, or a person stopped it. The fold has decided the first. */

@@ -183,6 +183,16 @@ test('a process that is started again after a pause is named as what it waits fo
   );
 });
 
+test.each([
+  ['implementing', 'worker-dead', 'dead', 'a person: svc orchestrate retry run-1 ENG-1'],
+  ['failed', 'worker-dead', 'dead', 'a person: svc orchestrate retry run-1 ENG-1'],
+  ['stalled', 'worker-stalled', 'dead', 'a person: svc orchestrate retry run-1 ENG-1'],
+  ['stalled', 'worker-stalled', 'alive', null],
+] as const)('%s, %s, and its process is %s', (status, reason, state, waitsFor) => {
+  const process = { state, since: sampleTime('11:00'), seq: 3 };
+  expect(whyOf(sampleWorker({ status, process, raised: [reason] }), {}).waitsFor).toBe(waitsFor);
+});
+
 describe('an agent that does nothing, from its events', () => {
   const scope = { orchestrator: 'run-1', ticket: 'ENG-1' };
   const file = { ...scope, workerName: 'w', startedAt: moment(0), updatedAt: moment(0) };

@@ -117,6 +117,13 @@ describe('a claimed pull request that was not seen', () => {
     });
   });
 
+  test('a process that is gone waits for a retry, which is the fix of its item', () => {
+    const board = fold([worker('implementing'), died]);
+    const fix = 'svc orchestrate retry run-1 ENG-42';
+    expect(board.attention.get('run-1/ENG-42/worker-dead')?.remedy).toBe(fix);
+    expect(whyTicket(board, 'ENG-42', 0)?.waitsFor).toBe(`a person: ${fix}`);
+  });
+
   test('why waits for it before that, and an agent that talks is running', () => {
     const answer = whyTicket(fold(claims), 'ENG-42', 0);
     expect(answer?.waitsFor).toBe('its pull request to be seen on the code host');

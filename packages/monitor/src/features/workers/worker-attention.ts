@@ -99,14 +99,20 @@ function deadProcess(_board: Board, worker: Worker): Raised | undefined {
         ? ''
         : `. Its standard error ends with: ${inOneLine(process.stderr)}`;
   const message = `The agent’s process is gone; its last status is ${shownStatus(status)}${errors}`;
-  return { message, severity: 'high', remedy: 'svc why' };
+  return { message, severity: 'high', remedy: startAgain(worker) };
+}
+
+/** Before the ticket. */
+function startAgain({ orchestrator }: Worker): string {
+  return `svc orchestrate retry ${orchestrator}`;
 }
 
 /** It went silent before its merge; a deploy that takes too long has its own reason. */
-function silentProcess(_board: Board, { status, deploy, removed, signal }: Worker): Raised | undefined {
+function silentProcess(_board: Board, worker: Worker): Raised | undefined {
+  const { status, deploy, removed, signal, process } = worker;
   if (removed || status !== 'stalled' || deploy !== null) return undefined;
   const message = `The agent is stalled${signal?.error ? `: ${signal.error}` : ''}`;
-  return { message, severity: 'high', remedy: 'svc why' };
+  return { message, severity: 'high', remedy: process.state === 'dead' ? startAgain(worker) : 'svc why' };
 }
 
 function corruptFile(_board: Board, { corrupt, removed }: Worker): Raised | undefined {
