@@ -17,15 +17,16 @@ import { taskFolds } from './tasks/fold-tasks.ts';
 import { taskSlice } from './tasks/slice.ts';
 import { teamFolds } from './team/fold-team.ts';
 import { teamSlices } from './team/slice.ts';
+import { releasing } from './tickets/held-ticket.ts';
 import { typedLine } from './topics.ts';
 import { ticketTextFolds } from './tracker/fold-ticket-text.ts';
 import { subjectFolds } from './tracker/fold-tickets.ts';
-import { ticketSlice } from './tracker/slice.ts';
+import { noTicketLinks, ticketSlice } from './tracker/slice.ts';
 import { workerFolds } from './workers/fold-worker.ts';
 import { noWorkerLinks, workerSlice } from './workers/slice.ts';
 
 export const boardRules = createBoardRules({
-  form: 19,
+  form: 20,
   slices: {
     ...pullRequestSlice,
     ...workerSlice,
@@ -40,12 +41,15 @@ export const boardRules = createBoardRules({
     ...attentionSlices,
   },
   counters: { localTickets: 0 },
-  noLinks: () => ({ ...noWorkerLinks(), ...noPullRequestLinks(), ...noDeploymentLinks() }),
+  noLinks: () => ({
+    ...noWorkerLinks(),
+    ...noPullRequestLinks(),
+    ...noDeploymentLinks(),
+    ...noTicketLinks(),
+  }),
   folds: [
-    ...pullRequestFolds,
-    ...deploymentFolds,
+    ...releasing([...pullRequestFolds, ...deploymentFolds, ...policyFolds]),
     ...workerFolds,
-    ...policyFolds,
     ...agentFolds,
     ...sessionFolds,
     ...attentionFolds,

@@ -369,6 +369,88 @@ describe('a ticket is moved to done only with proof', () => {
     expect(moves(...lines)).toBe(expected);
   });
 
+  /** The lines after which it was moved, by their index. */
+  const movedAfter = (...lines: Line[]) =>
+    lines.flatMap((_, index) => {
+      const [before, after] = [lines.slice(0, index), lines.slice(0, index + 1)].map((some) =>
+        moves(...some),
+      );
+      return before === after ? [] : [index];
+    });
+  const byHand = merged({ scope: { ticket: 'ENG-1' } });
+  const free = config({ 'acme/web': lax }, { tickets: { prefix: 'ENG' }, relaxes: ['acme/web'] });
+  const unreadable = config({}, { others: 'unknown' });
+  const relaxed: Line = [
+    'orchestrator.deploy.policy_relaxed',
+    { source: 'monitor', scope: { repo: 'acme/web' }, detail: { by: 'kim' } },
+  ];
+  const notServed = config({}, { served: false });
+  const phase = (to: string): Line => [
+    'workflow.ticket.phase_changed',
+    { scope: { ticket: 'ENG-1' }, detail: { to } },
+  ];
+  const state = (type: string): Line => [
+    'tracker.issue.state_changed',
+    { source: 'tracker.webhook', scope: { ticket: 'ENG-1' }, detail: { state: { name: type, type } } },
+  ];
+  const ownMove: Line = [
+    'workflow.ticket.state_moved',
+    {
+      source: 'monitor',
+      scope: { ticket: 'ENG-1' },
+      detail: { from: 'Todo', to: 'In Review', phase: 'inReview' },
+    },
+  ];
+
+  test.each<[string, Line[], number[]]>([
+    ['by the proof of its merge', [requires, byHand, done, status('in_progress'), status('success')], [4]],
+    ['by its merge, which was deployed before', [requires, status('success'), done, byHand], [3]],
+    ['once', [requires, byHand, done, status('success'), status('inactive'), requires], [3]],
+    [
+      'not by a success in staging',
+      [requires, byHand, done, status('success', { scope: { environment: 'staging' } })],
+      [],
+    ],
+    [
+      'not by another ticket',
+      [requires, merged({ scope: { ticket: 'ENG-2' } }), done, status('success')],
+      [],
+    ],
+    ['by a configuration that can be read again and requires none', [unreadable, done, config({})], [2]],
+    ['not by one that can be read again and requires it', [unreadable, done, requires], []],
+    ['by a project that relaxes it', [requires, done, free], [2]],
+    ['by a person that relaxes it', [requires, done, notServed, relaxed], [3]],
+    ['not for a merge before it was relaxed', [requires, byHand, done, free], []],
+    [
+      'unless another phase was reported since',
+      [requires, byHand, done, phase('inProgress'), status('success')],
+      [3],
+    ],
+    ['unless a person moved it', [requires, byHand, done, state('completed'), status('success')], []],
+    ['also after an earlier move is seen', [requires, byHand, done, ownMove, status('success')], [4]],
+    ['once, if a worker of it ships', [requires, done, worker('ENG-1'), merged(), status('success')], [4]],
+    ['not by a worker that is under way where none is required', [requires, done, worker('ENG-1'), free], []],
+  ])('what no worker carries is held, and released %s', (_, lines, expected) => {
+    expect(movedAfter(...lines)).toEqual(expected);
+  });
+
+  test('it is released without a restart too', () => {
+    const board = emptyBoard();
+    const lines = [requires, byHand, done, status('success')].map(([event, more], index) =>
+      foldLine(board, logged(index + 1, event, more)).filter(({ kind }) => kind === 'move-ticket'),
+    );
+    expect(lines.map(({ length }) => length)).toEqual([0, 0, 0, 1]);
+  });
+
+  test('a ticket that is held says what it waits for', () => {
+    const { board } = play(requires, byHand, done);
+    expect(board.tickets.get('ENG-1')?.phase).toMatchObject({ phase: 'done', held: true });
+    expect(whyTicket(board, 'ENG-1', 0)?.waitsFor).toBe('a verified deployment of it');
+    const released = play(requires, byHand, done, status('success')).board;
+    expect(released.tickets.get('ENG-1')?.phase).toEqual({ phase: 'done', at: expect.any(String), seq: 3 });
+    expect(whyTicket(released, 'ENG-1', 0)?.waitsFor).toBe(null);
+  });
+
   test('what holds it back is said', () => {
     const { board } = play(requires, worker('ENG-1'));
     expect(heldBack(board, 'ENG-1')).toBe('acme/web requires a verified deployment, and none was seen');

@@ -58,6 +58,7 @@ const rules: {
       'monitor/src/features/deploy/deploy-effects.ts': 'by the lifecycle',
       'monitor/src/features/tasks/fold-tasks.ts': 'moveTicket itself',
       'monitor/src/features/tracker/fold-tickets.ts': 'by a phase, which is held without proof',
+      'monitor/src/features/tickets/held-ticket.ts': 'by a phase that was held, with proof',
       'monitor/src/features/workers/fold-worker.ts': 'again, when another run is gone',
     },
   },

@@ -233,7 +233,8 @@ function isBefore(merge: Since, relaxed: Since): boolean {
 
 /**
  * For a ticket as such: the strictest of the repositories of the projects with its prefix. As long as no worker and no pull
- * request is known of, it may be of any repository that the project's entries name.
+ * request is known of, it may be of any repository that the project's entries name; and of an unknown one, if its project
+ * may be one that cannot be read or is no longer served.
  */
 export function deployPolicyForTicket(
   facts: PolicyFacts,
@@ -241,14 +242,23 @@ export function deployPolicyForTicket(
   { anyRepo }: { anyRepo: boolean },
 ): DeployPolicy {
   const prefix = ticket.slice(0, ticket.lastIndexOf('-')).toUpperCase();
-  return [...facts.projects.values()]
-    .flatMap(({ tickets, deploy }) => {
-      if (tickets?.prefix !== prefix) return [];
-      const own = tickets.repo === undefined ? [] : [tickets.repo];
-      return anyRepo ? [...own, ...Object.keys(deploy)] : own;
-    })
+  const projects = [...facts.projects.values()].filter(({ tickets }) => tickets?.prefix === prefix);
+  const repos = projects.flatMap(({ tickets, deploy }) => [
+    ...(tickets?.repo === undefined ? [] : [tickets.repo]),
+    ...(anyRepo ? Object.keys(deploy) : []),
+  ]);
+  const isOfUnknown =
+    anyRepo &&
+    repos.length === 0 &&
+    (unreadable(facts.projects).length > 0 || (projects.length === 0 && isAnyGone(facts)));
+  return repos
     .map((repo) => deployPolicyFor(facts, repo))
-    .reduce(stricter, defaultDeployPolicy);
+    .reduce(stricter, isOfUnknown ? unknownDeployPolicy : defaultDeployPolicy);
+}
+
+/** A project that requires proof is not served now. */
+function isAnyGone({ projects, policies }: PolicyFacts): boolean {
+  return policies.values().some(({ requiredBy }) => requiredBy.some(({ project }) => !projects.has(project)));
 }
 
 /** The projects, or the list of them, whose configuration cannot be read. */

@@ -40,7 +40,8 @@ export function waitOf(subject: Subject): Wait {
   if (worker === null) {
     const remedy = tracked?.dispatch?.remedy;
     if (typeof remedy === 'string') return { waitsFor: `a person: ${remedy}`, until: null };
-    if (pullRequest?.state !== 'open') return nothing;
+    if (pullRequest?.state !== 'open')
+      return tracked?.phase?.held ? { waitsFor: 'a verified deployment of it', until: null } : nothing;
     return { waitsFor: waitOfPullRequest(subject), until: null };
   }
   if (isShipped(worker)) return nothing;

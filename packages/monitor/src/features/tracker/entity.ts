@@ -21,7 +21,15 @@ export const Ticket = z
     priority: z.number().nullable(),
     labels: z.array(z.string()),
     phase: z
-      .object({ phase: z.enum(ticketPhases), at: Time, seq: Seq })
+      .object({
+        phase: z.enum(ticketPhases),
+        at: Time,
+        seq: Seq,
+        held: z
+          .literal(true)
+          .exactOptional()
+          .describe('It was reported as done, and is moved there once that is proved'),
+      })
       .nullable()
       .describe('The workflow phase'),
     removed: z.boolean(),

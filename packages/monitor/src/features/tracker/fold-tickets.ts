@@ -11,7 +11,7 @@ import type { FeedState } from '../feeds/feed-state.ts';
 import { feedGrades } from '../feeds/topics.ts';
 import { decideDispatch } from '../runs/dispatch.ts';
 import { moveTicket } from '../tasks/fold-tasks.ts';
-import { heldBack } from '../tickets/held-ticket.ts';
+import { heldBack, putHeld } from '../tickets/held-ticket.ts';
 import { isPreMerge, isUnmerged } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 import type { Ticket } from './ticket.ts';
@@ -85,7 +85,8 @@ function afterOwnMove(before: Ticket, line: LineOf<'workflow.ticket.state_moved'
     ...before,
     state:
       name === undefined || isSame ? before.state : { id: short(detail.stateId) ?? null, name, type: null },
-    phase: phase === undefined ? before.phase : { phase, at: line.ts, seq: line.seq },
+    // A move that was asked for earlier.
+    phase: phase === undefined || before.phase?.held ? before.phase : { phase, at: line.ts, seq: line.seq },
   };
 }
 
@@ -131,7 +132,8 @@ function foldTicket(context: FoldContext<TicketLine['event']>): void {
   const phase = line.event === 'workflow.ticket.phase_changed' ? phaseOf(line.detail.to) : undefined;
   if (phase === undefined) return;
   if (isLatePhase(board, line.scope, phase)) return;
-  if (phase !== 'done' || heldBack(board, ticket) === null) moveTicket(context, ticket, phase);
+  if (phase === 'done' && heldBack(board, ticket) !== null) putHeld(board, next);
+  else moveTicket(context, ticket, phase);
   writeStatus(context, phase);
 }
 

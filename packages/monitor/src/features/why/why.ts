@@ -158,7 +158,7 @@ function ofTracker({ tracked }: Subject): Fact[] {
       at: phase.at,
       seq: phase.seq,
       source: 'claimed',
-      text: `The workflow phase is ${phase.phase}.`,
+      text: `The workflow phase is ${phase.phase}${phase.held ? ', and the ticket is moved there once that is proved' : ''}.`,
     });
   if (dispatch !== undefined)
     facts.push({ at: dispatch.at, seq: dispatch.seq, source: 'observed', text: dispatchText(dispatch) });
