@@ -1,8 +1,12 @@
 // What may import what (docs/internals/architecture.md). No import is circular.
 const monitor = '^packages/monitor/src/';
 const notTests = '\\.test\\.ts$|/testing/';
+/** Files of features that run in a command of svc. */
+const commands = `${monitor}features/(?:verbs|[^/]+/(?:verbs|checks))[./]`;
 /** Files of features that do input or output. */
-const impure = `${monitor}features/[^/]+/(?:io/|(?:service|routes|effects|verbs|checks|index)\\.ts$)`;
+const impure = `${commands}|${monitor}features/[^/]+/(?:io/|(?:service|routes|effects|index)\\.ts$)`;
+/** What the shell still knows of features. The list can only get shorter. */
+const known = `${monitor}features/(?:verbs|sessions/io/hook|team/command|workers/worker-label|worktrees/io/git)\\.ts$`;
 /** What the configuration is made of. The kernel must come to know it without an import. */
 const lists = `${monitor}features/(?:config|config-checks|deploy/policy|runs/dispatch)\\.ts$`;
 
@@ -26,8 +30,29 @@ module.exports = {
     {
       name: 'features-know-no-shell',
       severity: 'error',
-      from: { path: `${monitor}features/`, pathNot: notTests },
+      from: { path: `${monitor}features/`, pathNot: `${notTests}|${commands}` },
       to: { path: `${monitor}(?:daemon|cli)/` },
+    },
+    {
+      name: 'verbs-use-the-kit',
+      comment:
+        'Of the shell, verbs and checks use the kit alone. Two verbs start the daemon, and the list has the completion.',
+      severity: 'error',
+      from: { path: commands, pathNot: notTests },
+      to: {
+        path: `${monitor}(?:daemon|cli)/`,
+        pathNot: `${monitor}(?:cli/kit/|cli/completion/(?:verb|scripts)\\.ts$|daemon/lifetime\\.ts$)`,
+      },
+    },
+    {
+      name: 'shell-knows-no-feature',
+      comment: 'It has the list of verbs. What completion offers is collected when svc is built.',
+      severity: 'error',
+      from: {
+        path: `${monitor}cli/`,
+        pathNot: `${notTests}|${monitor}cli/completion/make-vocabulary\\.ts$`,
+      },
+      to: { path: `${monitor}features/`, pathNot: known },
     },
     {
       name: 'daemon-knows-no-command-line',

@@ -1,6 +1,6 @@
 // A terminal for verbs that a chaos script runs in separate processes: only errors are shown.
 import { homedir } from 'node:os';
-import type { Terminal } from '../packages/monitor/src/cli/terminal.ts';
+import type { Terminal } from '../packages/monitor/src/cli/kit/terminal.ts';
 
 export const quietTerminal: Terminal = {
   out: () => undefined,

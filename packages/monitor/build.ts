@@ -22,7 +22,7 @@ import { isCurrent } from './build-is-current.ts';
 import { VOCABULARY_FILE } from './src/cli/completion/find-completions.ts';
 import { makeVocabulary } from './src/cli/completion/make-vocabulary.ts';
 import { helpOfSvc } from './src/cli/describe-svc.ts';
-import { HELP_FILE } from './src/cli/recorded-help.ts';
+import { HELP_FILE } from './src/cli/kit/recorded-help.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '..', '..');
@@ -40,11 +40,11 @@ const licencesOnly = { legal: true, jsdoc: false, annotation: false };
  * half a millisecond for each further file.
  */
 const loadedTogether = [
-  { name: 'help', test: /[\\/]cli[\\/](?:recorded-help|version)\.ts$/ },
+  { name: 'help', test: /[\\/]kit[\\/](?:recorded-help|version)\.ts$/ },
   { name: 'files', test: /[\\/](?:access[\\/]token-file|disk[\\/]lock)\.ts$/ },
   {
     name: 'command',
-    test: /[\\/]cli[\\/](?:daemon|on-machine|program|run|terminal|text|verb)\.ts$|[\\/]commander[\\/]/,
+    test: /[\\/]cli[\\/](?:program|run|kit[\\/](?:daemon|on-machine|terminal|text|verb))\.ts$|[\\/]src[\\/]features[\\/]verbs\.ts$|[\\/]commander[\\/]/,
   },
 ];
 const sources = [

@@ -1,10 +1,10 @@
 // `svc doctor` in its own home, with parts of the machine replaced if a test wants it.
 import { createCommand } from '@commander-js/extra-typings';
 import { testTerminal, WAIT_MS } from '@svc/testkit';
-import type { DoctorTools } from '../src/cli/checks/check.ts';
-import { doctorTools } from '../src/cli/checks/doctor.ts';
-import { AnswerIsNo } from '../src/cli/terminal.ts';
-import { doctorVerb } from '../src/cli/verbs/doctor.ts';
+import { AnswerIsNo } from '../src/cli/kit/terminal.ts';
+import { doctorTools } from '../src/features/doctor/checks/doctor.ts';
+import { doctorVerb } from '../src/features/doctor/verbs.ts';
+import type { DoctorTools } from '../src/kernel/check/check.ts';
 
 export type Patient = {
   home: string;

@@ -11,7 +11,7 @@ import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import { svcProgram, temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { installVerb, uninstallVerb } from '../src/cli/verbs/monitor.ts';
+import { installVerb, uninstallVerb } from '../src/features/monitor/verbs/monitor.ts';
 import { programOfService } from '../src/features/service/service-files.ts';
 import { thisProcess } from '../src/kernel/instance/control.ts';
 

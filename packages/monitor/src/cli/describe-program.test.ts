@@ -2,9 +2,9 @@ import { createArgument, createCommand, Option } from '@commander-js/extra-typin
 import { testTerminal } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { type DescribedVerb, describeProgram, everyVerb } from './describe-program.ts';
+import { verb, verbGroup } from './kit/verb.ts';
 import { buildProgram } from './program.ts';
 import { runCommandLine } from './run.ts';
-import { verb, verbGroup } from './verb.ts';
 
 const show = verb('show', {
   summary: 'Show it',

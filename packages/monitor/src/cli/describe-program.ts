@@ -1,7 +1,7 @@
 // The command line as plain data: every verb, argument, option, example and route. Completion and the reference of verbs
 // are made from it, so neither can differ from `--help`.
 import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { verbHelp } from './verb.ts';
+import { verbHelp } from './kit/verb.ts';
 
 /** What follows a verb, or an option that takes a value. */
 export type DescribedValue = {

@@ -1,9 +1,9 @@
 // The description of svc itself, for completion and the reference of verbs, and the help of all verbs, for the build.
 import { type DescribedVerb, describeProgram, everyVerb } from './describe-program.ts';
+import type { RecordedHelp } from './kit/recorded-help.ts';
+import type { Terminal } from './kit/terminal.ts';
 import { buildProgram } from './program.ts';
-import type { RecordedHelp } from './recorded-help.ts';
 import { runCommandLine } from './run.ts';
-import type { Terminal } from './terminal.ts';
 
 /** No verb runs, so nothing is written, read or asked. */
 const noTerminal: Terminal = {

@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { diskCalls, exitProcess } from '@svc/lib/disk-calls';
+import { askUser } from './kit/terminal.ts';
 import { runCommandLine } from './run.ts';
-import { askUser } from './terminal.ts';
 
 const colourAllowed = process.env['NO_COLOR'] === undefined && process.env['TERM'] !== 'dumb';
 

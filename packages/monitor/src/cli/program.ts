@@ -1,69 +1,10 @@
-// The whole command line. A verb is one file in verbs/, and one entry in a group here. Nothing of a verb is loaded before it is
-// asked for.
+// The whole command line: the verbs of the features, their help, and what their errors say.
 import { type CommandUnknownOpts, createCommand, type Option } from '@commander-js/extra-typings';
+import { loadTicketsOfIssues, verbGroups } from '../features/verbs.ts';
 import { defaultText } from './describe-program.ts';
-import { HELP_COLUMNS } from './recorded-help.ts';
-import type { Terminal } from './terminal.ts';
-import { VERSION } from './version.ts';
-
-type MakeVerb = (terminal: Terminal) => CommandUnknownOpts;
-
-/** The groups of the root help, and the verbs of each by their names. Only what is asked for is loaded. */
-const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<MakeVerb>>>>> = {
-  'Start:': {
-    demo: async () => (await import('./verbs/demo.ts')).demoVerb,
-    init: async () => (await import('./verbs/init.ts')).initVerb,
-    monitor: async () => (await import('./verbs/monitor.ts')).monitorVerbs,
-    open: async () => (await import('./verbs/open.ts')).openVerb,
-  },
-  'Look:': {
-    board: async () => (await import('./verbs/board.ts')).boardVerb,
-    why: async () => (await import('./verbs/why.ts')).whyVerb,
-    receipt: async () => (await import('./verbs/why.ts')).receiptVerb,
-    trace: async () => (await import('./verbs/trace.ts')).traceVerb,
-    worker: async () => (await import('./verbs/worker.ts')).workerVerbs,
-    events: async () => (await import('./verbs/events.ts')).eventsVerbs,
-    summarize: async () => (await import('./verbs/summarize.ts')).summarizeVerb,
-    briefing: async () => (await import('./verbs/briefing.ts')).briefingVerb,
-  },
-  'Act:': {
-    attention: async () => (await import('./verbs/attention.ts')).attentionVerbs,
-    agent: async () => (await import('./verbs/agent.ts')).agentVerbs,
-    deploy: async () => (await import('./verbs/deploy.ts')).deployVerbs,
-    ticket: async () => (await import('./verbs/ticket.ts')).ticketVerbs,
-    'add-finding': async () => (await import('./verbs/findings.ts')).addFindingVerb,
-    findings: async () => (await import('./verbs/findings.ts')).findingsVerbs,
-    feedback: async () => (await import('./verbs/feedback.ts')).feedbackVerbs,
-  },
-  'Run agents:': {
-    run: async () => (await import('./verbs/run.ts')).runVerb,
-    orchestrate: async () => (await import('./verbs/orchestrate.ts')).orchestrateVerbs,
-    agents: async () => (await import('./verbs/agents.ts')).agentsVerbs,
-    skills: async () => (await import('./verbs/skills.ts')).skillsVerbs,
-    hooks: async () => (await import('./verbs/hooks.ts')).hooksVerbs,
-    worktree: async () => (await import('./verbs/worktree.ts')).worktreeVerbs,
-    context: async () => (await import('./verbs/context.ts')).contextVerbs,
-    mcp: async () => (await import('./verbs/mcp.ts')).mcpVerb,
-  },
-  'Configure:': {
-    config: async () => (await import('./verbs/config.ts')).configVerbs,
-    rules: async () => (await import('./verbs/rules.ts')).rulesVerbs,
-    'setup-webhooks': async () => (await import('./verbs/setup-webhooks.ts')).setupWebhooksVerb,
-    team: async () => (await import('./verbs/team.ts')).teamVerbs,
-    'resolve-tracker-ids': async () => (await import('./verbs/resolve-tracker-ids.ts')).resolveTrackerIdsVerb,
-    'check-project-setup': async () => (await import('./verbs/check-project-setup.ts')).checkProjectSetupVerb,
-    completion: async () => (await import('./verbs/completion.ts')).completionVerb,
-  },
-  'Maintain:': {
-    doctor: async () => (await import('./verbs/doctor.ts')).doctorVerb,
-    feeds: async () => (await import('./verbs/feeds.ts')).feedsVerb,
-    outbox: async () => (await import('./verbs/outbox.ts')).outboxVerbs,
-    archive: async () => (await import('./verbs/archive.ts')).archiveVerbs,
-    retention: async () => (await import('./verbs/retention.ts')).retentionVerb,
-    telemetry: async () => (await import('./verbs/telemetry.ts')).telemetryVerbs,
-    uninstall: async () => (await import('./verbs/uninstall.ts')).uninstallVerb,
-  },
-};
+import { HELP_COLUMNS } from './kit/recorded-help.ts';
+import type { Terminal } from './kit/terminal.ts';
+import { VERSION } from './kit/version.ts';
 
 /** With `asked`, the name of a verb, without the other verbs. */
 export async function buildProgram(terminal: Terminal, asked?: string): Promise<CommandUnknownOpts> {
@@ -74,8 +15,10 @@ export async function buildProgram(terminal: Terminal, asked?: string): Promise<
       'after',
       '\nExit codes: 0 ok, 1 the answer is no, 2 usage; see docs/reference/exit-codes.md',
     );
-  const isKnown = Object.values(groups).some((verbs) => asked !== undefined && Object.hasOwn(verbs, asked));
-  for (const [heading, verbs] of Object.entries(groups)) {
+  const isKnown = Object.values(verbGroups).some(
+    (verbs) => asked !== undefined && Object.hasOwn(verbs, asked),
+  );
+  for (const [heading, verbs] of Object.entries(verbGroups)) {
     program.commandsGroup(heading);
     for (const [name, load] of Object.entries(verbs))
       if (!isKnown || name === asked) program.addCommand((await load())(terminal));
@@ -94,7 +37,7 @@ async function writeTickets(command: CommandUnknownOpts, terminal: Terminal): Pr
     /^tickets?$/.test(argument.name()) ? [index] : [],
   );
   if (!places.some((index) => [command.processedArgs[index]].flat().some(isIssue))) return;
-  const { ticketsOfIssues } = await import('./issue-tickets.ts');
+  const ticketsOfIssues = await loadTicketsOfIssues();
   const ticketOf = await ticketsOfIssues(terminal);
   const written = (word: unknown): unknown => (isIssue(word) ? ticketOf(word) : word);
   for (const index of places) {

@@ -2,8 +2,8 @@
 import { CommanderError } from '@commander-js/extra-typings';
 import { stackOf } from '@svc/lib/errors';
 import { asFailure, Failure } from '../kernel/failure.ts';
+import { AnswerIsNo, Interrupted, paint, type Terminal } from './kit/terminal.ts';
 import { buildProgram } from './program.ts';
-import { AnswerIsNo, Interrupted, paint, type Terminal } from './terminal.ts';
 
 const EXIT_NO = 1;
 const EXIT_USAGE = 2;

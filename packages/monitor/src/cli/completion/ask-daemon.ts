@@ -8,7 +8,7 @@ import type { Environment } from '../../kernel/config/resolved-value.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { isHeld, isOurs, readRecord } from '../../kernel/instance/daemon-record.ts';
 import { loopback } from '../../kernel/instance/loopback.ts';
-import { plainText } from '../text.ts';
+import { plainText } from '../kit/text.ts';
 import type { Offered } from './find-completions.ts';
 import type { DaemonKind } from './value-kinds.ts';
 

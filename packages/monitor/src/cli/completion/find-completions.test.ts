@@ -1,7 +1,7 @@
 import { createArgument, createCommand, Option } from '@commander-js/extra-typings';
 import { expect, test } from 'vitest';
 import { describeProgram } from '../describe-program.ts';
-import { verb, verbGroup } from '../verb.ts';
+import { verb, verbGroup } from '../kit/verb.ts';
 import { findCompletions } from './find-completions.ts';
 
 const help = (summary: string) => ({ summary, example: 'svc …' });

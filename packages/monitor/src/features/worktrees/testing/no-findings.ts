@@ -1,4 +1,4 @@
-// Findings for worktrees without any; `cli/verbs/worktree.test.ts` has the real ones.
+// Findings for worktrees without any; `verbs/worktree.test.ts` has the real ones.
 import { join } from 'node:path';
 import type { FiledFindings, Findings } from '../io/context.ts';
 

@@ -1,0 +1,252 @@
+// svc orchestrate start | status | pause | resume | cancel | retry
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { Answer } from '@svc/client';
+import { readText } from '@svc/lib/paths';
+import { needDaemon, requestedBy } from '../../../cli/kit/daemon.ts';
+import type { DaemonClient } from '../../../cli/kit/daemon-client.ts';
+import { commandMachine, onMachineOption } from '../../../cli/kit/on-machine.ts';
+import { registeredFolder } from '../../../cli/kit/registration.ts';
+import { printJson, printTable, type Terminal } from '../../../cli/kit/terminal.ts';
+import { ageText, counted, plainText, timeText } from '../../../cli/kit/text.ts';
+import { collect, verb, verbGroup } from '../../../cli/kit/verb.ts';
+import { Failure } from '../../../kernel/failure.ts';
+import { runCostText } from '../../agents/cost.ts';
+import { readWorkerWords } from '../../workers/verbs/worker-words.ts';
+import {
+  baseOption,
+  checkOption,
+  modelOption,
+  modeOption,
+  printNotes,
+  printPreflight,
+} from './start-checks.ts';
+
+type RunDetail = Answer<'GET', '/api/runs/{run}'>;
+
+export function orchestrateVerbs(terminal: Terminal): CommandUnknownOpts {
+  return verbGroup(
+    'orchestrate',
+    {
+      summary: 'Run tickets in parallel waves and verify the results',
+      example: ['svc orchestrate start ABC-1 ABC-2', 'svc orchestrate status'],
+    },
+    [
+      startVerb(terminal),
+      statusVerb(terminal),
+      actionVerb(terminal, 'pause', 'Pause a run: start no more tickets; running ones continue'),
+      actionVerb(terminal, 'resume', 'Resume a paused run'),
+      cancelVerb(terminal),
+      retryVerb(terminal),
+    ],
+  );
+}
+
+function startVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('start', {
+    summary: 'Start a run; it continues when you close the terminal',
+    example: [
+      'svc orchestrate start ABC-1 ABC-2 --max-parallel 2',
+      'svc orchestrate start --wave ABC-1,ABC-2 --wave ABC-3',
+      'svc orchestrate start ABC-1 ABC-2 ABC-3 --dependencies',
+      'svc orchestrate start --file plan.json',
+      'svc orchestrate start ABC-1 ABC-2 --agent codex --agent ABC-2=claude',
+    ],
+    route: 'POST /api/runs; with --check POST /api/runs/preflight',
+  })
+    .argument('[tickets...]')
+    .option('--wave <tickets>', 'tickets of one wave, comma-separated; repeatable', collect, [] as string[])
+    .option('--dependencies', 'order the tickets by their blockers in the tracker')
+    .option('--file <path>', 'JSON plan, see docs/guide/orchestration.md')
+    .option('--max-parallel <count>', 'number of agents at once', Number)
+    .option(...baseOption)
+    .option('--agent <name>', 'agent of the run; ABC-2=claude: of one ticket', collect, [] as string[])
+    .option(...modelOption)
+    .option(...modeOption)
+    .option('--name <id>', 'name of the run')
+    .option(...checkOption)
+    .option('--json', 'print JSON')
+    .action(async (tickets, options) => {
+      const daemon = await needDaemon(terminal);
+      const { maxParallel, dependencies, base, name, model, mode } = options;
+      const body = {
+        ...(await planOf(tickets, options)),
+        project: await registeredFolder(terminal),
+        base,
+        model,
+        mode,
+        ...agentsIn(options.agent),
+      };
+      if (options.check === true)
+        return printPreflight(terminal, options.json, await daemon.post('/api/runs/preflight', { body }));
+      const answer = await daemon.post('/api/runs', {
+        body: { ...body, maxParallel, dependencies, name, ...requestedBy(terminal) },
+      });
+      if (options.json) return printJson(terminal, answer);
+      printNotes(terminal, answer.notes);
+      const { orchestrator, tickets: count, waves } = answer;
+      terminal.out(
+        `Started ${orchestrator}: ${counted(count, 'ticket')} in ${counted(waves.length, 'wave')}.`,
+      );
+      for (const { ticket, blocker, state } of answer.outsideBlockers)
+        terminal.out(
+          `${plainText(ticket)} is blocked by ${plainText(blocker)} (${plainText(state)}), which is not in this run.`,
+        );
+      terminal.out(`Follow it: svc orchestrate status ${orchestrator}`);
+    });
+}
+
+/** `codex` is for the run, `ABC-2=claude` for a ticket. */
+function agentsIn(given: readonly string[]): { agent?: string; agents?: Record<string, string> } {
+  const [forRun = [], forTickets = []] = [false, true].map((hasTicket) =>
+    given.filter((text) => text.includes('=') === hasTicket),
+  );
+  const [agent, second] = forRun;
+  if (second !== undefined)
+    throw new Failure('usage', 'A run has one agent. For a single ticket: --agent ABC-2=claude');
+  const agents = Object.fromEntries(
+    forTickets.map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]),
+  );
+  return { ...(agent !== undefined && { agent }), ...(forTickets.length > 0 && { agents }) };
+}
+
+async function planOf(
+  tickets: string[],
+  options: { wave: string[]; file?: string | undefined; dependencies?: true | undefined },
+) {
+  const { wave, file } = options;
+  if (options.dependencies === true && tickets.length === 0)
+    throw new Failure(
+      'usage',
+      '--dependencies needs tickets: svc orchestrate start ABC-1 ABC-2 --dependencies',
+    );
+  if ([tickets.length > 0, wave.length > 0, file !== undefined].filter(Boolean).length !== 1)
+    throw new Failure('usage', 'Pass either tickets, or waves with --wave, or a plan with --file.');
+  if (file === undefined)
+    return wave.length > 0 ? { waves: wave.map((text) => text.split(',')) } : { tickets };
+  try {
+    return { plan: JSON.parse(await readText(file)) as unknown };
+  } catch (error) {
+    throw new Failure('usage', `${file} cannot be read: ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+function statusVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('status', {
+    summary: 'Show the status of runs and what blocks them',
+    example: ['svc orchestrate status', 'svc orchestrate status ABC-1'],
+    route: 'GET /api/runs; of one run GET /api/runs/:run',
+  })
+    .argument('[run]')
+    .option('--json', 'print JSON')
+    .action(async (run, { json }) => {
+      const daemon = await needDaemon(terminal);
+      if (run !== undefined) {
+        const answer = await daemon.get('/api/runs/{run}', { params: { run } });
+        return show(terminal, daemon, json, answer);
+      }
+      const { runs } = await daemon.get('/api/runs');
+      if (json) return printJson(terminal, runs);
+      if (runs.length === 0) terminal.out('No runs yet. Start one: svc orchestrate start <tickets…>');
+      printTable(
+        terminal,
+        runs.map((one) => [
+          plainText(one.orchestrator),
+          one.state,
+          `${one.done} of ${one.tickets} done`,
+          one.startedAt === null ? '' : `started ${ageText(one.startedAt, terminal.now())}`,
+          one.costUsd === null ? '' : runCostText(one),
+        ]),
+      );
+    });
+}
+
+async function printRun(terminal: Terminal, daemon: DaemonClient, run: RunDetail): Promise<void> {
+  const wordsOf = await readWorkerWords(daemon);
+  terminal.out(`${plainText(run.orchestrator)}: ${run.state}, ${run.done} of ${run.tickets} done`);
+  if (run.startedAt !== null) terminal.out(`  started  ${timeText(run.startedAt, terminal.now())}`);
+  const { hours, waiting } = run.waited;
+  if (hours > 0 || waiting > 0)
+    terminal.out(`  people   waited for ${hours.toFixed(1)} h, ${waiting} waiting now`);
+  if (run.costUsd !== null) terminal.out(`  cost     ${runCostText(run)}`);
+  for (const { wave, state, tickets } of run.waves) {
+    terminal.out(`Wave ${wave}: ${state}`);
+    printTable(
+      terminal,
+      tickets.map(({ ticket, status, since, pr, verification, error }) => [
+        `  ${plainText(ticket)}`,
+        status === null ? 'waiting' : plainText(wordsOf({ ...run, ticket, status })),
+        since === null ? '' : ageText(since, terminal.now()),
+        pr === null ? '' : `#${pr.number}`,
+        verification === null ? '' : `verification ${plainText(verification)}`,
+        plainText(error ?? ''),
+      ]),
+    );
+  }
+  for (const { message, until } of run.holds)
+    terminal.out(`${plainText(message)}${until === null ? '' : ` (${ageText(until, terminal.now())})`}`);
+}
+
+function actionVerb(terminal: Terminal, action: 'pause' | 'resume', summary: string): CommandUnknownOpts {
+  const isPause = action === 'pause';
+  const made = verb(action, {
+    summary,
+    example: `svc orchestrate ${action} ABC-1${isPause ? ' --machine kim-laptop' : ''}`,
+    route: `POST /api/runs/:run/${action}${isPause ? ', POST /api/team/commands' : ''}`,
+  }).argument('<run>');
+  return (isPause ? made.option(...onMachineOption) : made)
+    .option('--json', 'print JSON')
+    .action(async (run, { json, machine }: { json?: true; machine?: string }) => {
+      if (machine !== undefined) return commandMachine(terminal, machine, { verb: 'pause', run }, { json });
+      const daemon = await needDaemon(terminal);
+      const request = { params: { run }, body: requestedBy(terminal) };
+      return show(terminal, daemon, json, await daemon.post(`/api/runs/{run}/${action}`, request));
+    });
+}
+
+function cancelVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('cancel', {
+    summary: 'Cancel a run, or one of its tickets; worktrees stay',
+    details: 'The agents are stopped.',
+    example: 'svc orchestrate cancel ABC-1 ABC-2',
+    route: 'POST /api/runs/:run/cancel',
+  })
+    .argument('<run>')
+    .argument('[ticket]')
+    .option('--json', 'print JSON')
+    .action(async (run, ticket, { json }) => {
+      const daemon = await needDaemon(terminal);
+      const request = { params: { run }, body: { ticket, ...requestedBy(terminal) } };
+      return show(terminal, daemon, json, await daemon.post('/api/runs/{run}/cancel', request));
+    });
+}
+
+function retryVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('retry', {
+    summary: 'Retry a failed, stalled or canceled ticket',
+    details:
+      'Its agent gets a new process, with the current environment. An agent that works has to be stopped first. A run that has ended continues.',
+    example: 'svc orchestrate retry ABC-1 ABC-2',
+    route: 'POST /api/runs/:run/retry',
+  })
+    .argument('<run>')
+    .argument('<ticket>')
+    .option('--json', 'print JSON')
+    .action(async (run, ticket, { json }) => {
+      const daemon = await needDaemon(terminal);
+      const request = { params: { run }, body: { ticket, ...requestedBy(terminal) } };
+      const answer = await daemon.post('/api/runs/{run}/retry', request);
+      if (!json) terminal.out(`${plainText(ticket)} is started again, with a new process.`);
+      if (!json) printNotes(terminal, answer.notes);
+      return show(terminal, daemon, json, answer);
+    });
+}
+
+async function show(
+  terminal: Terminal,
+  daemon: DaemonClient,
+  json: true | undefined,
+  answer: RunDetail,
+): Promise<void> {
+  if (json) return printJson(terminal, answer);
+  return printRun(terminal, daemon, answer);
+}
