@@ -1,6 +1,7 @@
 export * from './access/other-user.ts';
 export { viewer } from './codehost/cloud.ts';
 export * from './codehost/fake-codehost.ts';
+export { patchBetween } from './codehost/routes.ts';
 export { deploymentSending, pullRequestSending, statusSending } from './codehost/sendings.ts';
 export * from './daemon/healthy-report.ts';
 export { relayProgram, svcProgram } from './daemon/start-daemon.ts';

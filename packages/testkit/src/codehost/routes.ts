@@ -1,4 +1,5 @@
 // `commits/<sha>/check-runs`, and the job behind a check with its steps and its log.
+import { createHash } from 'node:crypto';
 import {
   type Answer,
   type Call,
@@ -92,7 +93,10 @@ export function compareRoutes(): Route[] {
         behind_by: behind.length,
         total_commits: ahead.length,
         base_commit: { sha: base },
-        commits: ahead.map((sha) => ({ sha, commit: { message: repo.commits.get(sha)?.message ?? '' } })),
+        commits: ahead.map((sha) => {
+          const { message = '', parents = [] } = repo.commits.get(sha) ?? {};
+          return { sha, commit: { message }, parents: parents.map((parent) => ({ sha: parent })) };
+        }),
         files: filesBetween(repo.commits.get(base), repo.commits.get(head)),
       },
     };
@@ -130,8 +134,42 @@ function filesBetween(from: CommitRow | undefined, to: CommitRow | undefined): o
     .filter((name) => before[name] !== after[name])
     .map((filename) => ({
       filename,
+      sha: createHash('sha1')
+        .update(after[filename] ?? '')
+        .digest('hex'),
       status: !(filename in before) ? 'added' : filename in after ? 'modified' : 'removed',
+      patch: patchBetween(before[filename] ?? '', after[filename] ?? ''),
     }));
+}
+
+/** One hunk with all lines; those that both have are found by their longest common sequence. */
+export function patchBetween(before: string, after: string): string {
+  const [from, to] = [before, after].map((text) => (text === '' ? [] : text.replace(/\n$/, '').split('\n')));
+  const [one, two] = [from ?? [], to ?? []];
+  const common = one.map(() => two.map(() => 0));
+  const at = (row: number, column: number): number => common[row]?.[column] ?? 0;
+  for (let row = one.length - 1; row >= 0; row -= 1)
+    for (let column = two.length - 1; column >= 0; column -= 1)
+      (common[row] ?? [])[column] =
+        one[row] === two[column]
+          ? at(row + 1, column + 1) + 1
+          : Math.max(at(row + 1, column), at(row, column + 1));
+  const lines: string[] = [];
+  for (let row = 0, column = 0; row < one.length || column < two.length; ) {
+    if (row < one.length && one[row] === two[column]) {
+      lines.push(` ${one[row]}`);
+      row += 1;
+      column += 1;
+    } else if (row < one.length && (column === two.length || at(row + 1, column) >= at(row, column + 1))) {
+      lines.push(`-${one[row]}`);
+      row += 1;
+    } else {
+      lines.push(`+${two[column]}`);
+      column += 1;
+    }
+  }
+  const range = (count: number): string => (count === 0 ? '0,0' : `1,${count}`);
+  return [`@@ -${range(one.length)} +${range(two.length)} @@`, ...lines].join('\n');
 }
 
 function statusOf(ahead: number, behind: number): string {

@@ -1,16 +1,18 @@
-// Whether a deployed commit has the change of a merge. Being an ancestor is not enough: the change may have been reverted, or
-// discarded by a merge that kept the other side. So the change itself is looked for: if it can be taken out of the deployed
-// tree, it is in there; if it can be put in once more, it is not. Where later changes touch the same lines, the messages of
-// the commits in between decide.
+// Whether a deployed commit has the change of a merge, by git in a clone. Being an ancestor is not enough: the change may have
+// been reverted, taken out without a word, or discarded by a merge that kept the other side. So its lines are looked for
+// (`hunks.ts`); where later changes touch all of them, the messages of the commits in between decide, then what became of
+// the lines in each of these commits.
+//
+// The clone belongs to an agent, and git believes what is stored there: an object may be overwritten with another content. So
+// the clone only says which objects matter; they are copied into a store of our own, where each gets the id of its content,
+// and are judged there. What is missing then, or has another id, is no answer.
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunGit } from '@svc/lib/git';
 import { writeNewFile } from '@svc/lib/paths';
 import type { CommandEnd } from '@svc/lib/process';
-import { z } from 'zod';
-import { type Gh, parsed } from '../../codehost/gh.ts';
-import type { CodehostProblem } from '../../codehost/problem.ts';
+import { type Diff, lineage, moved, parseDiff, type Step, statesOf } from '../hunks.ts';
 import { type CommitMessage, isReverted } from '../reverts.ts';
 
 export type Pair = { mergeSha: string; sha: string };
@@ -20,12 +22,11 @@ export type Containment = { contains: true } | { contains: false; reverted: bool
 const GIT_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_COPIED_BYTES = 256 * 1024 * 1024;
-
-// By git in a clone. The clone belongs to an agent, and git believes what is stored there: an object may be overwritten
-// with another content. So the clone only says which objects matter; they are copied into a store of our own, where each
-// gets the id of its content, and are judged there. What is missing then, or has another id, is no answer.
+/** Names in commits between the merge and the deployed one. */
+const MAX_LOOKED_UP = 20_000;
 
 const environment = {
+  GIT_LITERAL_PATHSPECS: '1',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_NO_LAZY_FETCH: '1',
   GIT_NO_REPLACE_OBJECTS: '1',
@@ -41,8 +42,7 @@ const settings = [
 ];
 const plainDiff = [
   '-p',
-  '-U3',
-  '--binary',
+  '-U0',
   '--full-index',
   '--no-color',
   '--no-renames',
@@ -54,11 +54,7 @@ const plainDiff = [
 ];
 const changedObjects = ['diff-tree', '-r', '-t', '--raw', '--no-abbrev', '--no-renames', '-z'];
 
-type Git = (
-  folder: string,
-  args: readonly string[],
-  more?: { input?: string; index?: string },
-) => Promise<CommandEnd>;
+type Git = (folder: string, args: readonly string[], more?: { input?: string }) => Promise<CommandEnd>;
 
 /** Undefined when the clone cannot answer. */
 export async function askGit(
@@ -69,7 +65,7 @@ export async function askGit(
 ): Promise<Containment | undefined> {
   const git: Git = (folder, args, more = {}) =>
     runGit(folder, [...settings, ...args], {
-      environment: { ...environment, ...(more.index !== undefined && { GIT_INDEX_FILE: more.index }) },
+      environment,
       timeoutMs: GIT_TIMEOUT_MS,
       maxBytes: MAX_BYTES,
       ...(more.input !== undefined && { input: more.input }),
@@ -88,74 +84,143 @@ export async function askGit(
 
   const folder = await mkdtemp(join(tmpdir(), 'svc-proof-'));
   try {
-    const store = await copyObjects(git, clone, folder, pair);
-    return store === undefined ? undefined : await judge(git, store, join(folder, 'index'), pair);
+    const copy = createCopy(git, clone, folder, pair);
+    return (await copy.start()) ? await judge(git, clone, copy, pair) : undefined;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** What decides: the commits from the merge on, the change of the merge, and what became of its files. */
-async function copyObjects(
-  git: Git,
-  clone: string,
-  folder: string,
-  { mergeSha, sha }: Pair,
-): Promise<string | undefined> {
+type Evidence = {
+  merged: Diff;
+  sinceParent: Diff;
+  sinceMerge: Diff;
+  reverted: () => Promise<boolean | undefined>;
+  /** The commits in between, with what became of the lines in each. */
+  steps: () => Promise<readonly Step[] | undefined>;
+  /** The files that the merge did not touch, too. */
+  everySinceParent: () => Promise<Diff | undefined>;
+};
+
+/** Of a merge that changed no file. */
+export const nothingChanged: Omit<Evidence, 'reverted'> = {
+  merged: new Map(),
+  sinceParent: new Map(),
+  sinceMerge: new Map(),
+  steps: async () => [],
+  everySinceParent: async () => new Map(),
+};
+
+/** Undefined: what is there cannot be compared. */
+export async function decide(mergeSha: string, evidence: Evidence): Promise<Containment | undefined> {
+  const { merged, sinceParent, sinceMerge } = evidence;
+  const states = statesOf(merged, sinceParent, sinceMerge);
+  if (states.length > 0 && states.every((state) => state === 'in')) return { contains: true };
+  const reverted = await evidence.reverted();
+  if (reverted === undefined) return undefined;
+  if (reverted) return { contains: false, reverted };
+  if (states.length === 0 || states.includes('in')) return { contains: true };
+  const steps = states.includes('changed') ? await evidence.steps() : [];
+  const origins = states.includes('changed') ? steps && lineage(mergeSha, steps) : states;
+  if (origins?.includes('in')) return { contains: true };
+  if (origins === undefined || origins.length === 0 || origins.some((origin) => origin !== 'out'))
+    return undefined;
+  const every = await evidence.everySinceParent();
+  const where = every && moved(merged, every);
+  if (where === 'all') return { contains: true };
+  return where === 'none' ? { contains: false, reverted: true } : undefined;
+}
+
+type Copy = ReturnType<typeof createCopy>;
+
+/** A store with what decides: the commits from the merge on, the change of the merge, and what became of its files. */
+function createCopy(git: Git, clone: string, folder: string, { mergeSha, sha }: Pair) {
+  const store = join(folder, 'store');
   const printed = async (args: readonly string[], input?: string): Promise<string | undefined> => {
     const end = await git(clone, args, input === undefined ? {} : { input });
     return end.ended === 'exit' && end.exitCode === 0 ? end.stdout : undefined;
   };
-  const range = ['--end-of-options', `${mergeSha}..${sha}`, '--'];
-  const listed = await printed(['rev-list', '--parents', '-n', '1', '--end-of-options', mergeSha, '--']);
-  const between = await printed(['rev-list', '--boundary', ...range]);
-  const trees = await printed(['ls-tree', '-r', '-d', '-t', '--full-tree', '-z', sha]);
-  const [, parent] = (listed ?? '').trim().split(' ');
-  const change = await printed([
-    ...changedObjects,
-    ...(parent === undefined ? ['--root'] : [parent]),
-    mergeSha,
-  ]);
-  const since = await printed([...changedObjects, mergeSha, sha]);
-  if ([listed, between, trees, change, since].includes(undefined)) return undefined;
-  const commits = linesIn(between ?? '');
-  /** Older ones are not copied. */
-  const oldest = [
-    ...commits.filter((id) => id.startsWith('-')).map((id) => id.slice(1)),
-    mergeSha,
-    ...(parent === undefined ? [] : [parent]),
-  ];
-  const compared = [mergeSha, sha, ...(parent === undefined ? [] : [parent])];
-  const own = entriesIn(change ?? '');
-  const paths = new Set(own.map(({ path }) => path));
-  const roots = await printed(
-    ['cat-file', '--batch-check=%(objectname)'],
-    compared.map((id) => `${id}^{tree}\n`).join(''),
-  );
-  const ids = new Set([
-    ...commits.map((id) => id.replace('-', '')),
-    ...oldest,
-    ...linesIn(roots ?? ''),
-    ...treesIn(trees ?? ''),
-    ...own.flatMap(({ ids: both }) => both),
-    ...entriesIn(since ?? '').flatMap(({ path, ids: both }) => (paths.has(path) ? both : [])),
-  ]);
-  const sizes = await printed(['cat-file', '--batch-check=%(objectsize)'], [...ids, ''].join('\n'));
-  const total = linesIn(sizes ?? 'none').reduce((sum, size) => sum + Number(size), 0);
-  // Not a number: one is missing.
-  if (!(total <= MAX_COPIED_BYTES)) return undefined;
-  const name = await printed(['pack-objects', '-q', join(folder, 'copied')], [...ids, ''].join('\n'));
-  if (name === undefined) return undefined;
 
-  const store = join(folder, 'store');
-  const format = sha.length === 40 ? 'sha1' : 'sha256';
-  const made = await git(folder, ['init', '-q', '--bare', '--template=', `--object-format=${format}`, store]);
-  if (!isOk(made)) return undefined;
-  // Only the pack: its index has the ids that the clone gave.
-  const pack = join(store, 'objects', 'pack', 'pack-copied.pack');
-  await rename(join(folder, `copied-${name.trim()}.pack`), pack);
-  await writeNewFile(join(store, 'shallow'), [...new Set(oldest), ''].join('\n'));
-  return isOk(await git(store, ['index-pack', pack])) ? store : undefined;
+  async function add(ids: ReadonlySet<string>): Promise<boolean> {
+    const sizes = await printed(['cat-file', '--batch-check=%(objectsize)'], [...ids, ''].join('\n'));
+    const total = linesIn(sizes ?? 'none').reduce((sum, size) => sum + Number(size), 0);
+    // Not a number: one is missing.
+    if (!(total <= MAX_COPIED_BYTES)) return false;
+    const name = await printed(['pack-objects', '-q', join(folder, 'copied')], [...ids, ''].join('\n'));
+    if (name === undefined) return false;
+    // Only the pack: its index has the ids that the clone gave.
+    const pack = join(store, 'objects', 'pack', `pack-${name.trim()}.pack`);
+    await rename(join(folder, `copied-${name.trim()}.pack`), pack);
+    return isOk(await git(store, ['index-pack', pack]));
+  }
+
+  async function start(): Promise<boolean> {
+    const range = ['--end-of-options', `${mergeSha}..${sha}`, '--'];
+    const listed = await printed(['rev-list', '--parents', '-n', '1', '--end-of-options', mergeSha, '--']);
+    const between = await printed(['rev-list', '--boundary', ...range]);
+    const trees = await printed(['ls-tree', '-r', '-d', '-t', '--full-tree', '-z', sha]);
+    const [, parent] = (listed ?? '').trim().split(' ');
+    const change = await printed([
+      ...changedObjects,
+      ...(parent === undefined ? ['--root'] : [parent]),
+      mergeSha,
+    ]);
+    const since = await printed([...changedObjects, mergeSha, sha]);
+    if ([listed, between, trees, change, since].includes(undefined)) return false;
+    const commits = linesIn(between ?? '');
+    /** Older ones are not copied. */
+    const oldest = [
+      ...commits.filter((id) => id.startsWith('-')).map((id) => id.slice(1)),
+      mergeSha,
+      ...(parent === undefined ? [] : [parent]),
+    ];
+    const compared = [mergeSha, sha, ...(parent === undefined ? [] : [parent])];
+    const own = entriesIn(change ?? '');
+    const paths = new Set(own.map(({ path }) => path));
+    const roots = await printed(
+      ['cat-file', '--batch-check=%(objectname)'],
+      compared.map((id) => `${id}^{tree}\n`).join(''),
+    );
+    const format = sha.length === 40 ? 'sha1' : 'sha256';
+    const made = await git(folder, [
+      'init',
+      '-q',
+      '--bare',
+      '--template=',
+      `--object-format=${format}`,
+      store,
+    ]);
+    if (!isOk(made)) return false;
+    await writeNewFile(join(store, 'shallow'), [...new Set(oldest), ''].join('\n'));
+    return await add(
+      new Set([
+        ...commits.map((id) => id.replace('-', '')),
+        ...oldest,
+        ...linesIn(roots ?? ''),
+        ...treesIn(trees ?? ''),
+        ...own.flatMap(({ ids: both }) => both),
+        ...entriesIn(since ?? '').flatMap(({ path, ids: both }) => (paths.has(path) ? both : [])),
+      ]),
+    );
+  }
+
+  /** These files as they are in each of the commits. */
+  async function addFiles(commits: readonly string[], paths: readonly string[]): Promise<boolean> {
+    const names = new Set(['', ...paths, ...paths.flatMap(foldersAbove)]);
+    if (commits.length * names.size > MAX_LOOKED_UP || [...names].some((name) => name.includes('\n')))
+      return false;
+    const wanted = commits.flatMap((commit) => [...names].map((name) => `${commit}:${name}\n`)).join('');
+    const found = await printed(['cat-file', '--batch-check=%(objecttype) %(objectname)'], wanted);
+    const ids = linesIn(found ?? '').flatMap((line) => /^(?:blob|tree) (\w+)$/.exec(line)?.[1] ?? []);
+    return ids.length > 0 && (await add(new Set(ids)));
+  }
+
+  return { store, start, addFiles };
+}
+
+function foldersAbove(path: string): string[] {
+  const parts = path.split('/');
+  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'));
 }
 
 const linesIn = (output: string): string[] => output.split('\n').filter((line) => line !== '');
@@ -184,47 +249,86 @@ const isOk = (end: CommandEnd): boolean => end.ended === 'exit' && end.exitCode 
 
 async function judge(
   git: Git,
-  store: string,
-  index: string,
-  { mergeSha, sha }: Pair,
+  clone: string,
+  { store, addFiles }: Copy,
+  pair: Pair,
 ): Promise<Containment | undefined> {
+  const { mergeSha, sha } = pair;
+  const printed = async (
+    folder: string,
+    args: readonly string[],
+    input?: string,
+  ): Promise<string | undefined> => {
+    const end = await git(folder, args, input === undefined ? {} : { input });
+    return end.ended === 'exit' && end.exitCode === 0 ? end.stdout : undefined;
+  };
   if (!isOk(await git(store, ['merge-base', '--is-ancestor', '--end-of-options', mergeSha, sha])))
     return undefined;
-  const commit = await git(store, ['cat-file', 'commit', mergeSha]);
-  if (commit.ended !== 'exit' || commit.exitCode !== 0) return undefined;
+  const commit = await printed(store, ['cat-file', 'commit', mergeSha]);
+  if (commit === undefined) return undefined;
+  const range = ['--end-of-options', `${mergeSha}..${sha}`, '--'];
+  const reverted = async (): Promise<boolean | undefined> => {
+    const between = await printed(store, ['log', '--format=%H%n%B%x00', ...range]);
+    return between === undefined ? undefined : isReverted(mergeSha, messagesIn(between));
+  };
+
   // Without its history here, the merge itself has no parents for git.
-  const [, parent] = /^tree \w+\nparent (\w+)\n/.exec(commit.stdout) ?? [];
-  const from = parent === undefined ? ['--root'] : [parent];
-  const change = await git(store, ['diff-tree', ...plainDiff, ...from, mergeSha, '--']);
-  if (change.ended !== 'exit' && change.ended !== 'too-large') return undefined;
-  if (change.ended === 'exit' && change.exitCode !== 0) return undefined;
-  const patch = change.ended === 'exit' ? withoutHeading(change.stdout) : '';
-  if (patch !== '') {
-    // Tried on an index: neither in nor out is possible too.
-    if (!isOk(await git(store, ['read-tree', sha], { index }))) return undefined;
-    const apply = ['apply', '--cached', '--check', '--whitespace=nowarn', '--no-ignore-whitespace'];
-    if (isOk(await git(store, [...apply, '--reverse', '-'], { index, input: patch })))
-      return { contains: true };
-    if (isOk(await git(store, [...apply, '-'], { index, input: patch })))
-      return { contains: false, reverted: true };
+  const [, parent] = /^tree \w+\nparent (\w+)\n/.exec(commit) ?? [];
+  const names =
+    parent === undefined
+      ? ''
+      : await printed(store, [
+          'diff-tree',
+          '-r',
+          '--no-renames',
+          '--name-only',
+          '-z',
+          parent,
+          mergeSha,
+          '--',
+        ]);
+  if (names === undefined) return undefined;
+  const paths = names.split('\0').filter((path) => path !== '');
+  if (parent === undefined || paths.length === 0) return decide(mergeSha, { ...nothingChanged, reverted });
+  const compare = async (folder: string, from: string, to: string, of: readonly string[] = []) => {
+    const text = await printed(folder, ['diff-tree', ...plainDiff, from, to, '--', ...of]);
+    return text === undefined ? undefined : parseDiff(text);
+  };
+
+  async function steps(): Promise<readonly Step[] | undefined> {
+    const listed = await printed(store, ['rev-list', '--topo-order', '--reverse', '--parents', ...range]);
+    const commits = linesIn(listed ?? '').map((line) => line.split(' '));
+    const ids = commits.map(([id = '']) => id);
+    if (ids.length === 0 || !(await addFiles(ids, paths))) return undefined;
+    const from = async (older: string) => {
+      const pairs = ids.map((id) => `${id} ${older}\n`).join('');
+      const text = await printed(store, ['diff-tree', '--stdin', ...plainDiff, '--', ...paths], pairs);
+      return text === undefined ? undefined : byCommit(text);
+    };
+    const [older, newer] = [await from(parent ?? ''), await from(mergeSha)];
+    if (merged === undefined || older === undefined || newer === undefined) return undefined;
+    return commits.map(([id = '', ...parents]) => {
+      const content = newer.get(id) ?? '';
+      const states = statesOf(merged, parseDiff(older.get(id) ?? ''), parseDiff(content));
+      return { sha: id, parents, states, content };
+    });
   }
-  const between = await git(store, [
-    'log',
-    '--format=%H%n%B%x00',
-    '--end-of-options',
-    `${mergeSha}..${sha}`,
-    '--',
-  ]);
-  if (between.ended !== 'exit' || between.exitCode !== 0) return undefined;
-  return isReverted(mergeSha, messagesIn(between.stdout))
-    ? { contains: false, reverted: true }
-    : { contains: true };
+
+  const merged = await compare(store, parent, mergeSha, paths);
+  const sinceParent = await compare(store, parent, sha, paths);
+  const sinceMerge = await compare(store, mergeSha, sha, paths);
+  if (merged === undefined || sinceParent === undefined || sinceMerge === undefined) return undefined;
+  // Of other files the clone's word is enough: it can only make the answer less certain.
+  const everySinceParent = () => compare(clone, parent, sha);
+  return decide(mergeSha, { merged, sinceParent, sinceMerge, reverted, steps, everySinceParent });
 }
 
-/** `diff-tree` of one commit prints its id first. */
-function withoutHeading(output: string): string {
-  const start = output.startsWith('diff ') ? 0 : output.indexOf('\ndiff ') + 1;
-  return start === 0 && !output.startsWith('diff ') ? '' : output.slice(start);
+/** What `diff-tree --stdin` prints for each commit; nothing for one that does not differ. */
+function byCommit(output: string): Map<string, string> {
+  const texts = new Map<string, string>();
+  const parts = output.split(/^([0-9a-f]{40}|[0-9a-f]{64})$\n?/m);
+  for (let at = 1; at < parts.length; at += 2) texts.set(parts[at] ?? '', parts[at + 1] ?? '');
+  return texts;
 }
 
 function messagesIn(output: string): CommitMessage[] {
@@ -238,93 +342,4 @@ function messagesIn(output: string): CommitMessage[] {
         ? { sha: entry, message: '' }
         : { sha: entry.slice(0, end), message: entry.slice(end + 1) };
     });
-}
-
-// By the code host, which compares two commits and lists the files of one.
-
-const File = z.looseObject({ filename: z.string() });
-const Compared = z.looseObject({
-  status: z.string(),
-  total_commits: z.int().optional(),
-  commits: z
-    .array(z.looseObject({ sha: z.string(), commit: z.looseObject({ message: z.string() }).optional() }))
-    .optional(),
-  files: z.array(File).optional(),
-});
-const Commit = z.looseObject({
-  parents: z.array(z.looseObject({ sha: z.string() })),
-  files: z.array(File).optional(),
-});
-type Compared = z.infer<typeof Compared>;
-
-const PER_PAGE = 100;
-/** For the commits in between. */
-const MOST_PAGES = 10;
-/** The code host lists no more. */
-const MOST_FILES = 300;
-
-const tooMuch = {
-  ok: false,
-  unknown: 'too much was changed since the merge for the code host to show whether its change is still there',
-} as const;
-
-type Asked<Value> = { ok: true; value: Value } | { ok: false; problem: CodehostProblem };
-
-export async function askCodehost(
-  gh: Pick<Gh, 'request'>,
-  repo: string,
-  { mergeSha, sha }: Pair,
-): Promise<Asked<Containment> | { ok: false; unknown: string }> {
-  const compare = async (from: string, page: number): Promise<Asked<Compared>> => {
-    const path = `repos/${repo}/compare/${from}...${sha}?per_page=${PER_PAGE}&page=${page}`;
-    const answer = await gh.request({ path });
-    return answer.ok ? parsed(Compared, answer.value.json) : answer;
-  };
-  const done = (value: Containment) => ({ ok: true, value }) as const;
-
-  const first = await compare(mergeSha, 1);
-  if (!first.ok) return first;
-  const { status, total_commits: total = 0, files } = first.value;
-  if (status === 'identical') return done({ contains: true });
-  if (status === 'behind' || status === 'diverged') return done({ contains: false, reverted: false });
-  if (status !== 'ahead')
-    return { ok: false, unknown: 'the code host returned an unknown comparison status' };
-
-  const answer = await gh.request({ path: `repos/${repo}/commits/${mergeSha}` });
-  const commit = answer.ok ? parsed(Commit, answer.value.json) : answer;
-  if (!commit.ok) return commit;
-  const own = (commit.value.files ?? []).map(({ filename }) => filename);
-  const [parent] = commit.value.parents;
-  if (parent !== undefined && own.length > 0) {
-    const changedSince = namesIn(files);
-    if (changedSince === undefined) return tooMuch;
-    // If every file of the merge was changed since, it may be what it was before.
-    if (own.every((name) => changedSince.has(name))) {
-      const before = await compare(parent.sha, 1);
-      if (!before.ok) return before;
-      const differs = namesIn(before.value.files);
-      if (differs === undefined) return tooMuch;
-      if (!own.some((name) => differs.has(name))) return done({ contains: false, reverted: true });
-    }
-  }
-
-  const pages = Math.ceil(total / PER_PAGE);
-  if (pages > MOST_PAGES) return tooMuch;
-  const messages = messagesOf(first.value);
-  for (let page = 2; page <= pages; page += 1) {
-    const next = await compare(mergeSha, page);
-    if (!next.ok) return next;
-    messages.push(...messagesOf(next.value));
-  }
-  return done(isReverted(mergeSha, messages) ? { contains: false, reverted: true } : { contains: true });
-}
-
-/** Undefined if the list may be cut. */
-function namesIn(files: Compared['files']): ReadonlySet<string> | undefined {
-  if (files === undefined || files.length >= MOST_FILES) return undefined;
-  return new Set(files.map(({ filename }) => filename));
-}
-
-function messagesOf({ commits = [] }: Compared): CommitMessage[] {
-  return commits.map(({ sha, commit }) => ({ sha, message: commit?.message ?? '' }));
 }

@@ -162,6 +162,25 @@ test.each<[string, (given: History) => string, boolean]>([
     ({ write, lines }) => write('app', lines('log in\n').replace('three', '3'), 'rename'),
     true,
   ],
+  [
+    'a removal without a word, whose lines were changed since',
+    ({ write, lines }) => {
+      write('app', lines(''), 'tidy up');
+      return write('app', lines('logout\n'), 'leave');
+    },
+    false,
+  ],
+  [
+    'a merge of a branch that had the file before, and changed it elsewhere',
+    ({ run, write, base, lines }) => {
+      write('app', lines('log in\n'), 'rename');
+      run('checkout', '-q', '-b', 'topic', base);
+      write('app', lines('', 'ten'), 'topic');
+      run('checkout', '-q', 'main');
+      return run('merge', '-q', '-m', 'topic', 'topic');
+    },
+    true,
+  ],
 ])('the change of the merge is in %s: git finds out', async (_, later, contains) => {
   const given = history();
   const { prove, appended } = prover(undefined);
@@ -180,6 +199,42 @@ test('what an agent can write into the clone does not change the answer', async 
   const { prove, appended } = prover(undefined);
   await prove(merge, base, folder);
   expect(appended[0]?.detail).toEqual({ contains: false, reverted: false, by: 'git' });
+});
+
+test('lines that moved to another file were not taken out; a copy of one of them is no answer', async () => {
+  const { folder, base, write, run, lines } = history();
+  run('checkout', '-q', base);
+  const added = 'first line\nsecond line\nthird line\n';
+  const merge = write('app', lines(added), 'feature');
+  write('app', lines(''), 'move');
+  const moved = write('other', added, 'move');
+  const copied = write('other', 'first line\nthird line\n', 'copy');
+  const { prove, appended } = prover(undefined);
+  await prove(merge, moved, folder);
+  expect(appended.map(({ detail }) => detail)).toEqual([{ contains: true, by: 'git' }]);
+  expect(await prove(merge, copied, folder)).toMatchObject({ failed: expect.stringContaining('gh') });
+});
+
+test.each<[string, deployed: string[], object]>([
+  ['as merged', ['a X c'], { contains: true }],
+  ['another line was changed', ['a X d'], { contains: true }],
+  ['taken out', ['a b d'], { contains: false, reverted: true }],
+  ['changed further', ['a Y c'], { contains: true }],
+  ['taken out, and changed since', ['a b c', 'a Y c'], { contains: false, reverted: true }],
+  ['taken out, put in again, and changed', ['a b c', 'a X c', 'a Y d'], { contains: true }],
+])('the code host finds lines that are %s', async (_, later, expected) => {
+  const codehost = await codehostForTest();
+  const { cloud } = codehost;
+  cloud.addRepo('acme/web');
+  const idOf = (number: number): string => number.toString(16).padStart(40, '0');
+  for (const [number, text] of ['a b c', 'a X c', ...later].entries()) {
+    cloud.addCommit('acme/web', idOf(number), ...(number === 0 ? [] : [idOf(number - 1)]));
+    const tree = { app: text.replaceAll(' ', '\n'), ...(number > 1 && { other: String(number) }) };
+    cloud.describeCommit('acme/web', idOf(number), { tree });
+  }
+  const { prove, appended } = prover(codehost);
+  await prove(idOf(1), idOf(later.length + 1), null);
+  expect(appended.map(({ detail }) => detail)).toEqual([{ ...expected, by: 'codehost' }]);
 });
 
 /** Puts the content of another object where this one is stored. */

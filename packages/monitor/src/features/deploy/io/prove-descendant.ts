@@ -11,7 +11,8 @@ import type { Attempt, Outcome } from '../../../kernel/outbox/attempt.ts';
 import type { Effect } from '../../../kernel/outbox/effect.ts';
 import type { Gh } from '../../codehost/gh.ts';
 import { type CodehostProblem, codehostProblemWords } from '../../codehost/problem.ts';
-import { askCodehost, askGit, type Containment } from './containment.ts';
+import { askCodehost } from './codehost-containment.ts';
+import { askGit, type Containment } from './containment.ts';
 
 const commit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
