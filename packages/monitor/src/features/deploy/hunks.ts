@@ -93,7 +93,7 @@ export function lineage(mergeSha: string, steps: readonly Step[]): readonly Orig
   return origins.get(steps.at(-1)?.sha ?? '') ?? [];
 }
 
-/** Of the lines that the merge added, how many were added elsewhere since the commit before it. */
+/** How many of the lines that the merge added were also added elsewhere since the commit before it. */
 export function moved(merged: Diff, sinceParent: Diff): 'all' | 'some' | 'none' {
   const lines = (diff: Diff, side: 'added' | 'removed'): string[] =>
     [...diff.values()].flatMap((changes) =>

@@ -102,7 +102,7 @@ type Evidence = {
   everySinceParent: () => Promise<Diff | undefined>;
 };
 
-/** Of a merge that changed no file. */
+/** The evidence for a merge that changed no file. */
 export const nothingChanged: Omit<Evidence, 'reverted'> = {
   merged: new Map(),
   sinceParent: new Map(),
@@ -318,7 +318,7 @@ async function judge(
   const sinceParent = await compare(store, parent, sha, paths);
   const sinceMerge = await compare(store, mergeSha, sha, paths);
   if (merged === undefined || sinceParent === undefined || sinceMerge === undefined) return undefined;
-  // Of other files the clone's word is enough: it can only make the answer less certain.
+  // The clone may be believed about other files: they can only make the answer less certain.
   const everySinceParent = () => compare(clone, parent, sha);
   return decide(mergeSha, { merged, sinceParent, sinceMerge, reverted, steps, everySinceParent });
 }
