@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { reasonTexts } from '../../packages/dashboard/src/screens/attention/inbox.ts';
+import { reasonTexts } from '../../packages/monitor/src/features/attention/reason-words.ts';
 import { doctorParts } from '../../packages/monitor/src/kernel/check/finding.ts';
 
 const root = join(import.meta.dirname, '../..');

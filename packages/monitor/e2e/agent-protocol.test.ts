@@ -142,12 +142,14 @@ test('an agent is seen, asked and answered; the log has its turn in few lines', 
   );
   expect(await svc('attention', 'snooze', id, '--for', '2h')).toBe(0);
   expect(await svc('board')).toBe(0);
-  expect(terminal.printed()).toContain('1 need you, 0 working');
+  expect(terminal.printed()).toContain('1 needs you, 0 working');
   expect(await svc('attention', 'undo', id)).toBe(0);
   expect((await attention()).map(({ reason }) => reason)).toContain('agent-needs-permission');
   expect(await svc('why', 'A-1')).toBe(0);
   expect(terminal.printed()).toContain('The process is running.');
   expect(terminal.printed()).not.toContain('It is not known whether the process is running');
+  expect(await svc('agent', 'show', 'A-1')).toBe(0);
+  expect(terminal.printed()).toMatch(/State: waiting for your permission, since .*\n(?!.*unknown, )/);
   expect(await svc('agent', 'answer', 'A-1', 'allow_always')).toBe(2);
   expect(terminal.complained()).toContain('--confirm');
   expect(await svc('agent', 'answer', 'A-1', 'reject_always')).toBe(2);
@@ -227,6 +229,11 @@ test('an agent is followed into its next attempt, whose conversation does not re
   expect(await prompts()).toContain('say 3');
   expect(await prompts()).not.toContain('say 2');
   expect(await prompts(1)).toContain('say 2');
+  const shown = { ...testTerminal(), home, folder, environment: terminal.environment };
+  expect(await runCommandLine(shown, ['agent', 'show', 'A-1', '--attempt', '1'])).toBe(0);
+  expect(shown.printed()).toContain('Attempt 1; the newest is 2.');
+  expect(shown.printed()).toContain('say 2');
+  expect(shown.printed()).not.toContain('say 3');
 });
 
 test('an agent that was killed is started again and resumes its session', async () => {

@@ -110,8 +110,8 @@ test('the trace of a ticket, as JSON and as bars', async () => {
   expect((await daemon.get('/api/workers/..%2Fx/trace')).status).toBe(400);
   const { terminal, svc } = cli(daemon.home);
   expect(await svc('trace', 'ENG-1')).toBe(0);
-  expect(terminal.printed()).toContain('implementing');
-  expect(terminal.printed()).toContain('▶');
+  expect(terminal.printed()).toMatch(/▶ +Implementing .* in progress/);
+  expect(terminal.printed()).toContain('Needs you: Agent process exited');
   expect(await svc('trace', 'NONE-1')).toBe(1);
 });
 

@@ -551,7 +551,7 @@ test('a refusal is counted although its ticket has no card', async () => {
   expect(await attention(here)).toMatchObject([{ ticket: 'ENG-1', acknowledged: null }]);
   expect(await needsYou(here)).toBe(1);
   expect(await here.svc('board')).toBe(0);
-  expect(here.terminal.printed()).toContain('1 need you, 0 working');
+  expect(here.terminal.printed()).toContain('1 needs you, 0 working');
 });
 
 test('tickets that nobody started are listed, and a run is started for one by its name alone', async () => {

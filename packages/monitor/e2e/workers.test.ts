@@ -246,7 +246,7 @@ test('a claimed pull request that was not seen needs a person once its process h
   expect(await worker()).toMatchObject({ needs: ['pr-unproven'], pullRequestKey: null });
   const why = (await svc('why', storyTicket)).printed;
   expect(why).toContain('The agent claims a pull request; none was seen.');
-  expect((await svc('board')).printed).toContain('1 need you, 0 working, 0 in review');
+  expect((await svc('board')).printed).toContain('1 needs you, 0 working, 0 in review');
   const id = `run-1/${storyTicket}/pr-unproven`;
   expect((await svc('attention', 'resolve', id)).code).toBe(1);
   await happens('pull_request opened');

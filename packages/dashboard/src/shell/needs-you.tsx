@@ -1,10 +1,12 @@
 // Who works in another tab sees that something needs them: in the title of the tab, and, if they have switched it on in this
 // browser, as a notification with the question.
+
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { reasonWords } from 'svc-monitor/src/features/attention/reason-words.ts';
 import { useBoard, useBoardTime, useItems, useLiveBoard, useNow, useShownItems } from '../live/live.tsx';
 import { shownText } from '../parts/agent-text.tsx';
-import { inbox, needsYouOf, reasonWords } from '../screens/attention/inbox.ts';
+import { inbox, needsYouOf } from '../screens/attention/inbox.ts';
 import { type Item, nameOf } from '../screens/attention/item-row.tsx';
 import { pageTitle } from './page-title.ts';
 

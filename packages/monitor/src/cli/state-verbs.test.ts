@@ -7,6 +7,7 @@ import {
   sampleBoard,
   sampleDeployment,
   sampleMergeSha,
+  samplePullRequest,
   sampleTicket,
   sampleTime,
   sampleWorker,
@@ -15,6 +16,7 @@ import {
 import { expect, onTestFinished, test } from 'vitest';
 import { attentionView } from '../features/attention/attention-view.ts';
 import { printAttention } from '../features/attention/verbs.ts';
+import type { Session } from '../features/sessions/session.ts';
 import { readShared } from '../features/team/shared.ts';
 import { sharedThings } from '../features/team/shared-things.ts';
 import { type StateServerOptions, startStateServer } from '../features/testing/state-server.ts';
@@ -234,7 +236,7 @@ test('attention: resolve is refused while the cause exists, and the last action 
   expect(terminal.complained()).toContain(`svc attention snooze ${waiting.id} --for 2h`);
   expect(await svc('attention', 'snooze', waiting.id, '--for', '2h')).toBe(0);
   expect(await svc('board')).toBe(0);
-  expect(terminal.printed()).toContain('1 need you, 0 working');
+  expect(terminal.printed()).toContain('1 needs you, 0 working');
   expect(await svc('attention', 'undo', waiting.id)).toBe(0);
   expect(await svc('attention', 'resolve', asked.id)).toBe(0);
   expect(await svc('attention', 'undo', asked.id)).toBe(0);
@@ -279,7 +281,7 @@ test('board: a line for each worker; a past one; feeds with problems', async () 
   expect(await svc('board')).toBe(0);
   expect(lines(terminal.printed())).toEqual([
     'Event 100, 2026-01-02 12:00:00 UTC (now)',
-    '1 need you, 0 working, 0 in review, 1 shipping, 0 done today',
+    '1 needs you, 0 working, 0 in review, 1 shipping, 0 done today',
     'ENG-1   merged                        1 h ago  -  Log in with a key',
     '        run-1, acme/web#12, waiting for a deployment of aaaaaaa to production',
     '        (until in 20 min)',
@@ -292,6 +294,38 @@ test('board: a line for each worker; a past one; feeds with problems', async () 
   expect(await svc('board', '--at', '2h')).toBe(0);
   expect(terminal.printed()).toContain('Event 7, 2026-01-02 10:00:00 UTC (2 h ago)\nNo agents yet.');
   expect(await svc('board', '--at', 'soon')).toBe(2);
+});
+
+test('board: sessions in words, with their pull requests; one that has ended stays for a while', async () => {
+  const session = (key: string, state: Session['state'], at: string, branch: string): Session => ({
+    key,
+    agent: 'claude',
+    folder: '/src/web',
+    branch,
+    state,
+    known: 'hook',
+    since: sampleTime(at),
+    tool: state === 'needs-permission' ? 'Bash' : null,
+    reason: null,
+    pid: null,
+    pidStartedAt: null,
+    open: [],
+    lastSeq: 3,
+    lastAt: sampleTime(at),
+  });
+  const sessions = [
+    session('claude/a', 'needs-permission', '11:58', 'fix'),
+    session('claude/b', 'ended', '11:50', 'tidy'),
+    session('claude/c', 'ended', '11:40', 'old'),
+  ];
+  const board = sampleBoard({ pullRequests: [samplePullRequest({ branch: 'tidy' })] });
+  for (const one of sessions) board.sessions.set(one.key, one);
+  const { terminal, svc } = await machine(board);
+  expect(await svc('board')).toBe(0);
+  const printed = terminal.printed();
+  expect(printed).toContain('2 sessions of agents that people started:');
+  expect(printed).toMatch(/fix +claude +waiting for your permission \(Bash\) +2 min ago +- +known by hook/);
+  expect(printed).toMatch(/tidy +claude +ended +10 min ago +acme\/web#12 +known by hook/);
 });
 
 test.each([['why', 'ENG-1'], ['receipt', 'ENG-1'], ['deploy', 'accept', 'ENG-1'], ['attention'], ['board']])(

@@ -1,9 +1,11 @@
 // One attention item in full, with its actions.
+
 import { Link } from '@tanstack/react-router';
 import { Check, CheckCheck, Clock, UserRoundPen } from 'lucide-react';
 import { Dialog, DropdownMenu } from 'radix-ui';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
+import { reasonWords } from 'svc-monitor/src/features/attention/reason-words.ts';
 import { remedyOnMachine } from 'svc-monitor/src/kernel/check/remedy-command.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useLiveBoard, useNow, useTeam } from '../../live/live.tsx';
@@ -18,7 +20,6 @@ import { OutsideText } from '../../parts/outside.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { useOwner } from '../../shell/team.tsx';
-import { reasonWords } from './inbox.ts';
 import { ItemPacket, isAnsweredHere } from './item-packet.tsx';
 import { type Item, nameOf } from './item-row.tsx';
 import { actionsOf } from './remedy-action.ts';

@@ -1,7 +1,9 @@
 // An item in the list: ticket, reason, age.
+
 import { Link } from '@tanstack/react-router';
 import { agentLabel } from 'svc-monitor/src/features/agents/agent-label.ts';
 import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
+import { reasonWords } from 'svc-monitor/src/features/attention/reason-words.ts';
 import type { BoardCard, WaitingThing } from 'svc-monitor/src/features/board/board-columns.ts';
 import { cardLabel } from 'svc-monitor/src/features/workers/worker-label.ts';
 import { useNow } from '../../live/live.tsx';
@@ -10,7 +12,6 @@ import { classNames } from '../../parts/class-names.ts';
 import { clockFromNow, clockWords } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { OwnerLine, useOwner } from '../../shell/team.tsx';
-import { reasonWords } from './inbox.ts';
 
 /** `machine`: another machine of the team published it. `isForMe`: it was handed over to this person. */
 export type Item = AttentionItem & { machine?: string; isForMe?: boolean };

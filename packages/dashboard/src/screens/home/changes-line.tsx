@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { ArrowRight, ChevronDown, X } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { reasonWords } from 'svc-monitor/src/features/attention/reason-words.ts';
 import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
 import { statusWords } from 'svc-monitor/src/features/workers/worker-label.ts';
 import { client } from '../../api/client.ts';
@@ -13,7 +14,6 @@ import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { clockWords } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
-import { reasonWords } from '../attention/inbox.ts';
 
 // The differences between two boards, by ticket.
 

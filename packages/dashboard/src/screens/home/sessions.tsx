@@ -1,12 +1,13 @@
 // Agents that people started themselves, by folder and branch.
 import { Link } from '@tanstack/react-router';
 import { agentLabel } from 'svc-monitor/src/features/agents/agent-label.ts';
+import { pullRequestOfSession, shownSessions } from 'svc-monitor/src/features/sessions/shown-sessions.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
-import { useBoard, useDisabledBecause } from '../../live/live.tsx';
+import { useBoard, useBoardTime, useDisabledBecause } from '../../live/live.tsx';
 import { For } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { clockFromNow } from '../../parts/format.ts';
-import { OutsideText } from '../../parts/outside.tsx';
+import { OutsideLink, OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { OwnerLine, useOwner } from '../../shell/team.tsx';
@@ -16,14 +17,12 @@ type SessionOnBoard = LiveBoard['sessions'] extends ReadonlyMap<string, infer Ro
 
 export function Sessions({ sessions }: { sessions: LiveBoard['sessions'] }) {
   const disabledBecause = useDisabledBecause();
-  const open = [...sessions.values()]
-    .filter(({ state }) => state !== 'ended')
-    .toSorted((one, other) => one.folder.localeCompare(other.folder) || one.key.localeCompare(other.key));
-  if (open.length === 0) return null;
+  const shown = shownSessions(sessions.values(), useBoardTime());
+  if (shown.length === 0) return null;
   return (
     <Panel title="Sessions that people started" className="mt-4" flush>
       <ul className="divide-y divide-line">
-        {open.map((session) => (
+        {shown.map((session) => (
           <li key={session.key}>
             <SessionRow {...session} />
             {session.open.length > 0 && session.machine === undefined && (
@@ -68,6 +67,8 @@ function SessionRow(session: SessionOnBoard) {
   const { board } = useBoard();
   // The board of another machine has tickets of the same name.
   const subject = session.machine === undefined ? ticketOfSession(session, board) : null;
+  const pullRequest =
+    session.machine === undefined ? pullRequestOfSession(session, board.pullRequests.values()) : undefined;
   const meaning = owner?.isSilent === true ? 'unknown' : reported;
   return (
     <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1 px-4 py-2 text-small">
@@ -91,6 +92,11 @@ function SessionRow(session: SessionOnBoard) {
         {folder}
       </OutsideText>
       <OutsideText className="text-muted">{branch ?? 'no branch'}</OutsideText>
+      {pullRequest !== undefined && (
+        <OutsideLink href={pullRequest.url} className="text-ink">
+          {pullRequest.name}
+        </OutsideLink>
+      )}
       <OwnerLine owner={owner} />
       <span className="text-text">{agent}</span>
       {meaning === null ? <span className="text-text">{words}</span> : <Pill meaning={meaning}>{words}</Pill>}

@@ -5,6 +5,7 @@ import { type ReactNode, useId, useMemo, useState } from 'react';
 import { agentLabel } from 'svc-monitor/src/features/agents/agent-label.ts';
 import type { WorktreeChanges } from 'svc-monitor/src/features/agents/api.ts';
 import { usdText } from 'svc-monitor/src/features/agents/cost.ts';
+import { planStatusWords } from 'svc-monitor/src/features/agents/item-words.ts';
 import type { ConversationItem, WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
 import { client } from '../../api/client.ts';
 import { type AgentState, useAgent } from '../../live/agent-stream.ts';
@@ -363,7 +364,7 @@ function Plan({ items }: { items: readonly ConversationItem[] }) {
                   {shownText(content)}
                 </span>
                 <span className="from-outside ml-auto shrink-0 text-muted text-tiny">
-                  {shownText(status.replaceAll('_', ' ').slice(0, 40))}
+                  {shownText(planStatusWords(status).slice(0, 40))}
                 </span>
               </li>
             );

@@ -33,6 +33,7 @@ import {
   useState,
 } from 'react';
 import { imageWords } from 'svc-monitor/src/features/agents/images.ts';
+import { toolStatusWords } from 'svc-monitor/src/features/agents/item-words.ts';
 import type { ConversationItem } from 'svc-monitor/src/features/agents/schemas.ts';
 import type { Meaning } from 'svc-monitor/src/kernel/board/label.ts';
 import { AgentText, CodeBlock, shownText, useShortened } from '../../parts/agent-text.tsx';
@@ -343,16 +344,17 @@ export function ToolIcon({ kind }: { kind: string | null }) {
   return <Icon aria-hidden="true" className="mt-0.5 size-4 shrink-0" />;
 }
 
-const statuses: Record<ToolItem['status'], { icon: LucideIcon; words: string; meaning: Meaning | null }> = {
-  pending: { icon: Clock, words: 'Not started', meaning: null },
-  in_progress: { icon: CircleDot, words: 'Running', meaning: 'motion' },
-  completed: { icon: Check, words: 'Done', meaning: null },
-  failed: { icon: CircleX, words: 'Failed', meaning: 'broken' },
-  'cut-off': { icon: CircleSlash, words: 'Cut off, result unknown', meaning: 'unknown' },
+const statuses: Record<ToolItem['status'], { icon: LucideIcon; meaning: Meaning | null }> = {
+  pending: { icon: Clock, meaning: null },
+  in_progress: { icon: CircleDot, meaning: 'motion' },
+  completed: { icon: Check, meaning: null },
+  failed: { icon: CircleX, meaning: 'broken' },
+  'cut-off': { icon: CircleSlash, meaning: 'unknown' },
 };
 
 function Tool({ item, isOpen, toggle }: { item: ToolItem; isOpen: boolean; toggle: Toggle }) {
-  const { icon: Icon, words, meaning } = statuses[item.status];
+  const { icon: Icon, meaning } = statuses[item.status];
+  const words = toolStatusWords[item.status];
   const { title, paths, command, exitCode, diffs } = item;
   const where = paths.filter((path) => !title.includes(path));
   return (

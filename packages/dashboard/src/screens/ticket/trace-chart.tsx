@@ -2,9 +2,10 @@
 // scrolls horizontally.
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
+import { NEEDS, spanLabel, spanStates } from 'svc-monitor/src/features/trace/span-words.ts';
 import type { TraceSpan } from 'svc-monitor/src/features/trace/trace-span.ts';
 import type { Trace } from 'svc-monitor/src/features/workers/api.ts';
-import { statusMeaning, statusWords } from 'svc-monitor/src/features/workers/worker-label.ts';
+import { statusMeaning } from 'svc-monitor/src/features/workers/worker-label.ts';
 import type { Meaning } from 'svc-monitor/src/kernel/board/label.ts';
 import { shownText } from '../../parts/agent-text.tsx';
 import { classNames } from '../../parts/class-names.ts';
@@ -22,7 +23,6 @@ import {
   WiderMark,
 } from '../../parts/time-axis.tsx';
 import { Tip } from '../../parts/tip.tsx';
-import { reasonWords } from '../attention/inbox.ts';
 
 // The position of every bar, label, break and tick, in pixels. A label is inside its bar if it fits, else beside it;
 // no label overlaps another bar or label.
@@ -340,37 +340,6 @@ function waitMeaning(label: string): SpanMeaning {
   if (label.startsWith('No process running')) return 'broken';
   return /review/i.test(label) ? 'review' : 'plain';
 }
-
-const NEEDS = 'Needs a person: ';
-
-/** What the agent waits for, by the reason of its attention item. */
-const waits: Record<string, string> = {
-  'agent-needs-permission': 'your permission',
-  'agent-needs-input': 'your answer',
-  question: 'your answer',
-};
-
-function waitLabel(label: string, isOver: boolean): string {
-  if (!label.startsWith(NEEDS)) return label;
-  const reason = label.slice(NEEDS.length);
-  const wait = Object.hasOwn(waits, reason) ? waits[reason] : undefined;
-  if (wait !== undefined) return `${isOver ? 'Waited' : 'Waiting'} for ${wait}`;
-  return `${isOver ? 'Needed you' : 'Needs you'}: ${reasonWords(reason)}`;
-}
-
-/** A phase shows its status, a wait for a person what it waited for; other spans show their own label. */
-export function spanLabel({ kind, label, state, end }: TraceSpan, isProven: boolean): string {
-  if (kind === 'wait') return waitLabel(label, end !== null);
-  if (kind !== 'phase') return label;
-  return state === 'succeeded' && !isProven ? `${statusWords(label)}, claimed` : statusWords(label);
-}
-
-export const spanStates: Record<TraceSpan['state'], string> = {
-  running: 'in progress',
-  succeeded: 'succeeded',
-  failed: 'failed',
-  ended: 'ended',
-};
 
 /** `09:14 to 09:40, 26 min, succeeded`. */
 export function spanWords(span: TraceSpan, now: number): string {

@@ -1,6 +1,7 @@
+import { spanLabel } from 'svc-monitor/src/features/trace/span-words.ts';
 import type { TraceSpan } from 'svc-monitor/src/features/trace/trace-span.ts';
 import { expect, test } from 'vitest';
-import { spanLabel, spanMeaning, spanWords } from './trace-chart.tsx';
+import { spanMeaning, spanWords } from './trace-chart.tsx';
 
 const span = (given: Partial<TraceSpan>): TraceSpan => ({
   id: '1',

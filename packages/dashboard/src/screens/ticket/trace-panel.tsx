@@ -1,6 +1,7 @@
 // The trace of one worker, as bars or as a table.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { spanLabel, spanStates } from 'svc-monitor/src/features/trace/span-words.ts';
 import type { TraceSpan } from 'svc-monitor/src/features/trace/trace-span.ts';
 import type { Trace } from 'svc-monitor/src/features/workers/api.ts';
 import { client } from '../../api/client.ts';
@@ -12,7 +13,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
-import { laneNames, spanLabel, spanMeaning, spanStates, TraceChart, TraceKey } from './trace-chart.tsx';
+import { laneNames, spanMeaning, TraceChart, TraceKey } from './trace-chart.tsx';
 
 function TraceTable({ trace, isProven }: { trace: Trace; isProven: boolean }) {
   const now = Date.parse(trace.now);

@@ -59,3 +59,18 @@ export function turnWords(
   if (Object.hasOwn(turnEnds, reason)) return turnEnds[reason] ?? null;
   return `${ok ? 'Turn ended' : 'Turn failed'}${reason === '' ? '' : `: ${reason}`}`;
 }
+
+/** What became of a call of a tool. */
+export const toolStatusWords: Readonly<Record<ItemOf<'tool'>['status'], string>> = {
+  pending: 'Not started',
+  in_progress: 'Running',
+  completed: 'Done',
+  failed: 'Failed',
+  'cut-off': 'Cut off, result unknown',
+};
+
+/** The agent writes the status of an entry of its plan. */
+export function planStatusWords(status: string): string {
+  const known: Readonly<Record<string, string>> = toolStatusWords;
+  return Object.hasOwn(known, status) ? (known[status] ?? status) : status.replaceAll('_', ' ');
+}

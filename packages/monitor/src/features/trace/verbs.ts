@@ -5,6 +5,7 @@ import { paint, printJson, printTable, type Terminal } from '../../cli/kit/termi
 import { counted, plainText, spanText, utcText } from '../../cli/kit/text.ts';
 import { verb } from '../../cli/kit/verb.ts';
 import type { Trace } from '../workers/api.ts';
+import { spanLabel, spanStates } from './span-words.ts';
 import { type AxisSegment, axisScale } from './trace-axis.ts';
 import type { TraceSpan } from './trace-span.ts';
 
@@ -32,11 +33,16 @@ export function traceVerb(terminal: Terminal): CommandUnknownOpts {
         query: { orchestrator },
       });
       if (json) return printJson(terminal, trace);
-      printTrace(terminal, trace);
+      const why = await daemon.get('/api/workers/{ticket}/why', {
+        params: { ticket },
+        query: { orchestrator },
+      });
+      printTrace(terminal, trace, why.shipped === true);
     });
 }
 
-function printTrace(terminal: Terminal, trace: Trace): void {
+/** `isProven`: it shipped; what only its agent claims is not shown as done. */
+function printTrace(terminal: Terminal, trace: Trace, isProven: boolean): void {
   const { ticket, orchestrator, from, to, axis, spans, now } = trace;
   const run = orchestrator === null ? '' : ` in ${plainText(orchestrator)}`;
   if (from === null) return terminal.out(`${plainText(ticket)}${run}: no event has a start time yet.`);
@@ -47,10 +53,10 @@ function printTrace(terminal: Terminal, trace: Trace): void {
     { ...terminal, out: (line) => void rows.push(line) },
     spans.map((span) => [
       bar(span, axis, Date.parse(now)),
-      plainText(span.label).slice(0, LONGEST_LABEL),
+      plainText(spanLabel(span, isProven)).slice(0, LONGEST_LABEL),
       utcText(span.start),
       span.end === span.start ? '' : spanText(Date.parse(span.end ?? now) - Date.parse(span.start)),
-      plainText([span.state, span.reason].filter((text) => text !== null).join(': ')),
+      plainText([spanStates[span.state], span.reason].filter((text) => text !== null).join(': ')),
     ]),
   );
   spans.forEach(({ state }, index) => terminal.out(paint(terminal, colours[state], rows[index] ?? '')));

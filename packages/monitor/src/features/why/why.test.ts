@@ -431,7 +431,7 @@ test('facts in log order, each with how it is known', () => {
     [20, 'observed', 'acme/web#12 was opened.'],
     [30, 'observed', 'Checks, build: success.'],
     [40, 'observed', 'acme/web#12 was merged as aaaaaaa.'],
-    [50, 'observed', 'Deployment 41 of aaaaaaa to production: in_progress.'],
+    [50, 'observed', 'Deployment 41 of aaaaaaa to production: in progress.'],
     [55, 'fetched', 'Deployment 41 of aaaaaaa to production: success.'],
   ]);
 });

@@ -158,7 +158,7 @@ function ofTracker({ tracked }: Subject): Fact[] {
       at: phase.at,
       seq: phase.seq,
       source: 'claimed',
-      text: `The workflow phase is ${phase.phase}${phase.held ? ', and the ticket is moved there once that is proved' : ''}.`,
+      text: `The workflow phase is ${spoken(phase.phase)}${phase.held ? ', and the ticket is moved there once that is proved' : ''}.`,
     });
   if (dispatch !== undefined)
     facts.push({ at: dispatch.at, seq: dispatch.seq, source: 'observed', text: dispatchText(dispatch) });
@@ -292,10 +292,10 @@ function ofPullRequest(subject: Subject): Fact[] {
   ];
   for (const { name: check, conclusion, at, seq } of checks) {
     const source = check === ALL_CHECKS ? 'fetched' : 'observed';
-    facts.push({ at, seq, source, text: `Checks, ${check}: ${conclusion ?? 'running'}.` });
+    facts.push({ at, seq, source, text: `Checks, ${check}: ${spoken(conclusion ?? 'running')}.` });
   }
   for (const { reviewer, state: verdict, at, seq } of reviews)
-    facts.push({ at, seq, source: 'observed', text: `${reviewer} reviewed: ${verdict}.` });
+    facts.push({ at, seq, source: 'observed', text: `${reviewer} reviewed: ${spoken(verdict)}.` });
   if (merge !== null) {
     const as = merge.sha === null ? '' : ` as ${shortSha(merge.sha)}`;
     facts.push({
@@ -315,11 +315,16 @@ function ofPullRequest(subject: Subject): Fact[] {
   return facts;
 }
 
+/** `in_progress` and `inProgress` are `in progress`. */
+function spoken(state: string): string {
+  return state.replaceAll(/_|(?=[A-Z])/g, ' ').toLowerCase();
+}
+
 function factsAbout(deployments: readonly Deployment[], awaited?: string): Fact[] {
   return deployments.flatMap((deployment) =>
     deployment.states.map(({ state, environment, at, seq, via }) => {
       const { id, sha } = deployment;
-      const text = `Deployment ${id} of ${shortSha(sha)} to ${environment}: ${state}.`;
+      const text = `Deployment ${id} of ${shortSha(sha)} to ${environment}: ${spoken(state)}.`;
       const note = awaited === undefined ? '' : ` It does not count: ${whyNot(deployment, awaited)}.`;
       return { at, seq, source: evidenceOf(via), text: `${text}${note}` };
     }),

@@ -1,7 +1,7 @@
 // The label of a worker and of its card, from what the board shows of it.
 import type { WorkerStatus } from '@svc/contract/signal-file';
 import { claimsPullRequest, isAgentsWork, shownStatus } from '@svc/contract/worker-statuses';
-import type { Meaning, StateLabel } from '../../kernel/board/label.ts';
+import { inLine, type Meaning, type StateLabel } from '../../kernel/board/label.ts';
 import type { WorkerAgent } from '../agents/schemas.ts';
 import type { BoardCard } from '../board/board-columns.ts';
 import type { WorkerView } from './entity.ts';
@@ -81,8 +81,7 @@ export function workerLabel(
 
 /** In a line of text, which says elsewhere that it needs a person. */
 export function workerText(worker: LabelledWorker, pullRequest: { state: string } | null): string {
-  const { words } = workerLabel(worker, false, pullRequest);
-  return words.charAt(0).toLowerCase() + words.slice(1);
+  return inLine(workerLabel(worker, false, pullRequest));
 }
 
 /** The column of a card shows that it needs a person, so its words leave that out. */

@@ -7,10 +7,12 @@ import { markdownLines } from '../../../cli/kit/markdown-text.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../../../cli/kit/terminal.ts';
 import { ageText, plainText, utcText } from '../../../cli/kit/text.ts';
 import { verb, verbGroup } from '../../../cli/kit/verb.ts';
+import { inLine } from '../../../kernel/board/label.ts';
 import { Failure } from '../../../kernel/failure.ts';
+import { agentLabel } from '../agent-label.ts';
 import { costText } from '../cost.ts';
 import { imageWords } from '../images.ts';
-import { answerWords, turnWords } from '../item-words.ts';
+import { answerWords, planStatusWords, toolStatusWords, turnWords } from '../item-words.ts';
 import { limitText, pausedBy, suspendedText } from '../limits.ts';
 import { answerVerb, printRequest } from './agent-answer.ts';
 import { changesVerb } from './agent-changes.ts';
@@ -52,11 +54,13 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
   })
     .argument('<ticket>')
     .option('--orchestrator <run>', 'agent of this run (default: the newest)')
+    .option('--attempt <number>', 'conversation of this attempt (default: the newest)')
     .option('--limit <number>', 'show the newest <number> items', String(SHOWN_ITEMS))
     .option('--json', 'print JSON')
-    .action(async (ticket, { orchestrator, limit, json }) => {
+    .action(async (ticket, { orchestrator, attempt, limit, json }) => {
       const daemon = await needDaemon(terminal);
-      const view = await daemon.get(ROUTE, { params: { ticket }, query: { orchestrator } });
+      const query = { orchestrator, ...(attempt !== undefined && { attempt: Number(attempt) }) };
+      const view = await daemon.get(ROUTE, { params: { ticket }, query });
       if (json) return printJson(terminal, view);
       printAgent(terminal, view, Number(limit) || SHOWN_ITEMS);
       if (view.agent === null) throw new AnswerIsNo();
@@ -157,30 +161,34 @@ function stopVerb(terminal: Terminal): CommandUnknownOpts {
 
 export function printAgent(
   terminal: Terminal,
-  { agent, ticket, cost, waiting, items, journal }: AgentView,
+  { agent, ticket, attempt, cost, waiting, items, journal }: AgentView,
   limit: number,
 ): void {
   if (agent === null) {
     terminal.err(`No agent of ${plainText(ticket)} was started yet. See why: svc why ${plainText(ticket)}`);
     return;
   }
-  const { name, version, protocol, reason, state, since, mode, model } = agent;
+  const { name, version, protocol, reason, since, mode, model } = agent;
   terminal.out(`${plainText(name)} ${plainText(version ?? '')}`.trimEnd());
   if (!protocol) terminal.out(`Runs as a command line: ${plainText(reason ?? 'unknown')}`);
+  if (attempt !== null && attempt !== agent.attempt) {
+    terminal.out(`Attempt ${attempt}; the newest is ${agent.attempt}.`);
+    if (items.length === 0) terminal.out(`svc has no conversation of attempt ${attempt}.`);
+    for (const item of items.slice(-limit)) printItem(terminal, item);
+    return;
+  }
   const pause = pausedBy(agent);
-  const until = pause?.resumeAt ? ` until ${utcText(pause.resumeAt)}` : '';
-  const shown = pause === null ? (state ?? 'unknown') : `paused${until}`;
-  terminal.out(`State: ${shown}, since ${ageText(pause?.at ?? since, terminal.now())}`);
+  terminal.out(
+    `State: ${inLine(agentLabel(agent, utcText))}, since ${ageText(pause?.at ?? since, terminal.now())}`,
+  );
   if (agent.suspended) terminal.out(`Process: ${suspendedText(agent.suspended)}`);
   if (pause !== null) terminal.out(paint(terminal, 'yellow', plainText(limitText(pause))));
-  if (protocol)
-    terminal.out(
-      [
-        `mode ${plainText(mode ?? 'unknown')}`,
-        `model ${plainText(model ?? 'unknown')}`,
-        usageText(agent),
-      ].join(', '),
-    );
+  const known = [
+    ...(mode === null ? [] : [`mode ${plainText(mode)}`]),
+    ...(model === null ? [] : [`model ${plainText(model)}`]),
+    ...usageTexts(agent),
+  ];
+  if (known.length > 0) terminal.out(known.join(', '));
   terminal.out(`Cost of the ticket: ${costText(cost)}`);
   if (agent.problem !== null && pause === null)
     terminal.out(paint(terminal, 'red', `Problem: ${plainText(agent.problem)}`));
@@ -190,11 +198,13 @@ export function printAgent(
   if (journal !== null) terminal.out(paint(terminal, 'dim', `Journal: ${plainText(journal)}`));
 }
 
-function usageText({ tokens, cost, context }: NonNullable<AgentView['agent']>): string {
-  const used = context === null ? 'context unknown' : `context ${context.used} of ${context.size} tokens`;
-  const amount = tokens === null ? 'tokens unknown' : `${tokens.input} tokens in, ${tokens.output} out`;
-  const price = cost === null ? 'cost unknown' : `cost ${cost.amount.toFixed(2)} ${plainText(cost.currency)}`;
-  return [used, amount, price].join(', ');
+/** What the agent has reported of it. */
+function usageTexts({ tokens, cost, context }: NonNullable<AgentView['agent']>): string[] {
+  return [
+    ...(context === null ? [] : [`context ${context.used} of ${context.size} tokens`]),
+    ...(tokens === null ? [] : [`${tokens.input} tokens in, ${tokens.output} out`]),
+    ...(cost === null ? [] : [`cost ${cost.amount.toFixed(2)} ${plainText(cost.currency)}`]),
+  ];
 }
 
 function printItem(terminal: Terminal, item: Item): void {
@@ -211,13 +221,17 @@ function printItem(terminal: Terminal, item: Item): void {
       return;
     case 'tool': {
       const exit = item.exitCode === null ? '' : `, exit code ${item.exitCode}`;
-      return printText(terminal, 'dim', `${item.status}: ${item.command ?? item.title}${exit}`);
+      return printText(
+        terminal,
+        'dim',
+        `${toolStatusWords[item.status]}: ${item.command ?? item.title}${exit}`,
+      );
     }
     case 'plan':
       return printText(
         terminal,
         'dim',
-        item.entries.map(({ status, content }) => `${status}: ${content}`).join('\n'),
+        item.entries.map(({ status, content }) => `${planStatusWords(status)}: ${content}`).join('\n'),
       );
     case 'request': {
       const words = answerWords(item, me);

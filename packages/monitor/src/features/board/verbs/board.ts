@@ -3,9 +3,12 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { needDaemon } from '../../../cli/kit/daemon.ts';
 import { getTeamBoard, machineOption, printMachine, teamOption } from '../../../cli/kit/on-machine.ts';
 import { paint, printJson, printTable, type Terminal } from '../../../cli/kit/terminal.ts';
-import { ageText, counted, plainText, timeText } from '../../../cli/kit/text.ts';
+import { ageText, counted, plainText, timeText, utcText } from '../../../cli/kit/text.ts';
 import { verb } from '../../../cli/kit/verb.ts';
+import { inLine } from '../../../kernel/board/label.ts';
+import { agentLabel } from '../../agents/agent-label.ts';
 import { printRequest } from '../../agents/verbs/agent-answer.ts';
+import { pullRequestOfSession, shownSessions } from '../../sessions/shown-sessions.ts';
 import type { BoardView } from '../api.ts';
 import { boardColumns } from '../board-columns.ts';
 import { titlesIn } from '../worker-titles.ts';
@@ -60,7 +63,7 @@ function printBoard(terminal: Terminal, view: CountedBoard, moment: Date): void 
     columns: terminal.columns,
   };
   for (const line of workerLines(titled, shown)) terminal.out(line);
-  printSessions(terminal, view.sessions);
+  printSessions(terminal, view.sessions, view.pullRequests, moment);
   const open = view.pullRequests.filter(({ state }) => state === 'open').length;
   terminal.out(
     `${counted(open, 'open pull request')}, ${counted(view.attention.length, 'attention item')} (svc attention)`,
@@ -85,31 +88,40 @@ async function printTeam(
       terminal.out(shown.presence === 'here' ? '  no agents' : '  unknown whether it has agents');
     const given = { items: [], pullRequests: [], now: terminal.now(), columns: terminal.columns };
     for (const line of workerLines(shown.workers, given)) terminal.out(line);
-    printSessions(terminal, shown.sessions, shown.self ? undefined : shown.machine);
+    printSessions(terminal, shown.sessions, [], terminal.now(), shown.self ? undefined : shown.machine);
     if (shown.attention.length > 0)
       terminal.out(`  ${counted(shown.attention.length, 'attention item')} (svc attention --team)`);
   }
 }
 
 /** Agents that people started themselves. */
-function printSessions(terminal: Terminal, sessions: BoardView['sessions'], machine?: string): void {
-  const open = sessions.filter(({ state }) => state !== 'ended');
-  if (open.length === 0) return;
-  terminal.out(`${counted(open.length, 'session')} of agents that people started:`);
+function printSessions(
+  terminal: Terminal,
+  sessions: BoardView['sessions'],
+  pullRequests: BoardView['pullRequests'],
+  moment: Date,
+  machine?: string,
+): void {
+  const shown = shownSessions(sessions, moment.getTime());
+  if (shown.length === 0) return;
+  terminal.out(`${counted(shown.length, 'session')} of agents that people started:`);
   printTable(
     terminal,
-    open
-      .toSorted((one, other) => one.folder.localeCompare(other.folder) || one.key.localeCompare(other.key))
-      .map(({ agent, folder, branch, state, known, since, tool, reason }) => [
+    shown.map((session) => {
+      const { agent, folder, branch, state, known, since, tool, reason } = session;
+      const pullRequest = pullRequestOfSession(session, pullRequests);
+      return [
         plainText(folder),
         plainText(branch ?? '-'),
         agent,
-        plainText(`${state}${tool === null ? '' : ` (${tool})`}`),
-        ageText(since, terminal.now()),
+        plainText(`${inLine(agentLabel({ state }, utcText))}${tool === null ? '' : ` (${tool})`}`),
+        ageText(since, moment),
+        plainText(pullRequest?.name ?? '-'),
         plainText(known === 'unknown' ? (reason ?? '') : `known by ${known}`),
-      ]),
+      ];
+    }),
   );
-  for (const { key, open: requests } of open)
+  for (const { key, open: requests } of shown)
     for (const request of requests) printRequest(terminal, request, key, machine);
 }
 
@@ -119,7 +131,7 @@ function columnsLine(view: CountedBoard, moment: Date): string {
   const { columns } = boardColumns({ ...view, now: moment.getTime(), dayStart });
   const { working, shipping } = columns;
   return [
-    `${view.needsYou} need you`,
+    `${view.needsYou} ${view.needsYou === 1 ? 'needs' : 'need'} you`,
     `${working.length} working`,
     `${columns['in-review'].length} in review`,
     `${shipping.length} shipping`,

@@ -126,11 +126,11 @@ test('status of a run: its waves, the state of each ticket, and what it is waiti
     `${RUN}: running, 0 of 3 done`,
     ' started 2026-01-02 03:00:00 UTC (10 min ago)',
     ' cost at least $1.25',
-    'Wave 1: started',
+    'Wave 1: in progress',
     ' ABC-1 implementing 10 min ago',
     ' ABC-2 failed 10 min ago no ?[2Jdisk',
-    'Wave 2: waiting',
-    ' ABC-3 waiting',
+    'Wave 2: not started',
+    ' ABC-3 not started',
     'The process of ABC-1 is gone; waiting before the next step (in 2 min)',
   ]);
 });

@@ -9,9 +9,11 @@ import { registeredFolder } from '../../../cli/kit/registration.ts';
 import { printJson, printTable, type Terminal } from '../../../cli/kit/terminal.ts';
 import { ageText, counted, plainText, timeText } from '../../../cli/kit/text.ts';
 import { collect, verb, verbGroup } from '../../../cli/kit/verb.ts';
+import { inLine } from '../../../kernel/board/label.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { runCostText } from '../../agents/cost.ts';
 import { readWorkerWords } from '../../workers/verbs/worker-words.ts';
+import { runLabel, verificationLabel, waveLabel } from '../run-labels.ts';
 import {
   baseOption,
   checkOption,
@@ -151,7 +153,7 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
         terminal,
         runs.map((one) => [
           plainText(one.orchestrator),
-          one.state,
+          inLine(runLabel(one.state)),
           `${one.done} of ${one.tickets} done`,
           one.startedAt === null ? '' : `started ${ageText(one.startedAt, terminal.now())}`,
           one.costUsd === null ? '' : runCostText(one),
@@ -162,22 +164,24 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
 
 async function printRun(terminal: Terminal, daemon: DaemonClient, run: RunDetail): Promise<void> {
   const wordsOf = await readWorkerWords(daemon);
-  terminal.out(`${plainText(run.orchestrator)}: ${run.state}, ${run.done} of ${run.tickets} done`);
+  terminal.out(
+    `${plainText(run.orchestrator)}: ${inLine(runLabel(run.state))}, ${run.done} of ${run.tickets} done`,
+  );
   if (run.startedAt !== null) terminal.out(`  started  ${timeText(run.startedAt, terminal.now())}`);
   const { hours, waiting } = run.waited;
   if (hours > 0 || waiting > 0)
     terminal.out(`  people   waited for ${hours.toFixed(1)} h, ${waiting} waiting now`);
   if (run.costUsd !== null) terminal.out(`  cost     ${runCostText(run)}`);
   for (const { wave, state, tickets } of run.waves) {
-    terminal.out(`Wave ${wave}: ${state}`);
+    terminal.out(`Wave ${wave}: ${inLine(waveLabel(state))}`);
     printTable(
       terminal,
       tickets.map(({ ticket, status, since, pr, verification, error }) => [
         `  ${plainText(ticket)}`,
-        status === null ? 'waiting' : plainText(wordsOf({ ...run, ticket, status })),
+        status === null ? 'not started' : plainText(wordsOf({ ...run, ticket, status })),
         since === null ? '' : ageText(since, terminal.now()),
         pr === null ? '' : `#${pr.number}`,
-        verification === null ? '' : `verification ${plainText(verification)}`,
+        verification === null ? '' : `verification ${inLine(verificationLabel(verification))}`,
         plainText(error ?? ''),
       ]),
     );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reasonWords } from './inbox.ts';
+import { reasonWords } from './reason-words.ts';
 
 test.each([
   ['worker-dead', 'Agent process exited'],
