@@ -2,13 +2,14 @@ import { Check, Copy } from 'lucide-react';
 import { type ButtonHTMLAttributes, useState } from 'react';
 import { classNames } from './class-names.ts';
 
-/** `quiet` has no border; `loud` is the primary button of a dialog. */
+/** `quiet` has no border; `loud` is the primary button of a dialog; `danger` ends work. */
 export function Button({
   quiet = false,
   loud = false,
+  danger = false,
   className,
   ...rest
-}: ButtonHTMLAttributes<HTMLButtonElement> & { quiet?: boolean; loud?: boolean }) {
+}: ButtonHTMLAttributes<HTMLButtonElement> & { quiet?: boolean; loud?: boolean; danger?: boolean }) {
   return (
     <button
       type="button"
@@ -19,7 +20,9 @@ export function Button({
           ? 'border border-ink bg-ink text-surface hover:bg-text'
           : quiet
             ? 'text-ink hover:bg-sunken'
-            : 'border border-line bg-surface text-ink hover:border-line-strong',
+            : danger
+              ? 'border border-broken-mark bg-surface text-broken hover:bg-broken-soft'
+              : 'border border-line bg-surface text-ink hover:border-line-strong',
         className,
       )}
     />

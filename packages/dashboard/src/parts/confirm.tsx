@@ -10,6 +10,7 @@ export function Confirm({
   children,
   label,
   dismiss = 'Cancel',
+  danger = false,
   disabledBecause,
   onConfirm,
 }: {
@@ -21,6 +22,8 @@ export function Confirm({
   /** The labels of the two buttons: the one that confirms, and the one that closes the dialog. */
   label: string;
   dismiss?: string;
+  /** It ends work. */
+  danger?: boolean;
   /** Why the action is not available; the button's tooltip. */
   disabledBecause?: string | null;
   onConfirm: () => Promise<unknown>;
@@ -50,7 +53,7 @@ export function Confirm({
       }}
     >
       <AlertDialog.Trigger asChild disabled={isDisabled}>
-        <Button title={disabledBecause ?? undefined} className="max-w-full">
+        <Button title={disabledBecause ?? undefined} danger={danger} className="max-w-full">
           {trigger}
         </Button>
       </AlertDialog.Trigger>
@@ -66,7 +69,7 @@ export function Confirm({
             <AlertDialog.Cancel asChild>
               <Button quiet>{dismiss}</Button>
             </AlertDialog.Cancel>
-            <Button disabled={busy} onClick={() => void act()} loud>
+            <Button disabled={busy} onClick={() => void act()} loud={!danger} danger={danger}>
               {busy ? 'Sending' : label}
             </Button>
           </div>

@@ -35,6 +35,10 @@ test('what waits is answered where its question is', () => {
   ]);
 });
 
+test('a new task is the first that "task" finds', () => {
+  expect(typed('task')[0]).toMatchObject({ kind: 'new-task' });
+});
+
 test('a managed run can be paused or resumed', () => {
   expect(typed('pause')).toMatchObject([
     { kind: 'run', action: 'pause', run: 'run-1', name: 'Pause run Winter' },

@@ -16,6 +16,7 @@ export type PaletteCommand = {
   | { kind: 'copy'; text: string }
   | { kind: 'run'; action: 'pause' | 'resume'; run: string }
   | { kind: 'fetch' }
+  | { kind: 'new-task' }
 );
 
 type Board = Pick<LiveBoard, 'workers' | 'runs'>;
@@ -25,10 +26,16 @@ export function paletteCommands(board: Board, place: Place): PaletteCommand[] {
   return [
     ...answers(board),
     {
+      kind: 'new-task',
+      id: 'new-task',
+      name: 'New task: give an agent a task without a ticket',
+      words: 'start run agent prompt begin n',
+    },
+    {
       kind: 'go',
       id: 'start',
       name: 'Start a run for an open ticket',
-      words: 'new task agent begin',
+      words: 'agent begin',
       ...screenAt('/runs'),
     },
     ...runCommands(board),

@@ -10,6 +10,7 @@ import {
   Moon,
   Pause,
   Play,
+  Plus,
   RefreshCw,
   Sun,
   SunMoon,
@@ -22,6 +23,7 @@ import { useBoard, useDisabledBecause, useLiveBoard } from '../live/live.tsx';
 import { timeOfMoment } from '../live/moment.ts';
 import { OutsideText } from '../parts/outside.tsx';
 import { actor } from '../screens/attention/your-name.ts';
+import { openNewTask } from '../screens/start/new-task.tsx';
 import { linkTo } from './link-to.ts';
 import { commandsFound, type PaletteCommand, paletteCommands, pollWords } from './palette-commands.ts';
 import { found, type PaletteEntry, paletteEntries } from './palette-entries.ts';
@@ -226,6 +228,17 @@ function useActions(report: (words: string) => void): Action[] {
       return { ...common, icon: ArrowRight, act: () => void navigate({ to, search: target }) };
     }
     if (command.kind === 'copy') return { ...common, icon: Copy, act: copy(command.text, 'Command copied') };
+    if (command.kind === 'new-task')
+      return {
+        ...common,
+        icon: Plus,
+        // The dialog takes the place of the palette, which then must not be closed once more.
+        act: async () => {
+          if (disabledBecause === null) openNewTask();
+          else report(disabledBecause);
+          return false;
+        },
+      };
     if (command.kind === 'fetch')
       return {
         ...common,

@@ -165,6 +165,7 @@ export function RunControls({ model, disabledBecause }: { model: RunModel; disab
         title={`Cancel ${orchestrator}`}
         label="Cancel the run"
         dismiss="Keep the run"
+        danger
         disabledBecause={because}
         onConfirm={() => send('cancel')}
       >

@@ -8,15 +8,15 @@ const OPEN = 'svc:new-task';
 export function NewTaskButton() {
   const disabledBecause = useDisabledBecause();
   return (
-    <Button
-      disabled={disabledBecause !== null}
-      title={disabledBecause ?? 'Key: n'}
-      onClick={() => window.dispatchEvent(new Event(OPEN))}
-    >
+    <Button disabled={disabledBecause !== null} title={disabledBecause ?? 'Key: n'} onClick={openNewTask}>
       <Plus aria-hidden="true" className="size-4" />
       New task
     </Button>
   );
+}
+
+export function openNewTask(): void {
+  window.dispatchEvent(new Event(OPEN));
 }
 
 export function onNewTask(listener: () => void): () => void {

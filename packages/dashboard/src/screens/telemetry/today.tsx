@@ -1,6 +1,6 @@
 // What users ask first: the cost today, per ticket and per agent, what is left of the budget, and how long agents waited
 // for a person. Each figure names its one source. What is only partly known is marked "at least".
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { costSummary, costText, sumOfCosts, usdText } from 'svc-monitor/src/features/agents/cost.ts';
 import type { AgentCost } from 'svc-monitor/src/features/agents/schemas.ts';
@@ -51,17 +51,34 @@ export function spendByAgent(workers: readonly Pick<WorkerView, 'agent' | 'cost'
 
 const REFRESH_MS = 30_000;
 
-/** The budget of the day of the project that the daemon was started in; undefined: not known yet. */
-function useDayBudget(): { usd: number | null; folder: string | null } | undefined {
-  const { data } = useQuery({
-    queryKey: ['config', ''],
-    queryFn: ({ signal }) => client.get('/api/config', { query: {}, signal }),
-    refetchInterval: REFRESH_MS,
+type DayBudget = { folder: string | null; name: string; usd: number | null };
+
+/** The budget of the day of every project that the daemon serves, its first one first; undefined: not known yet. */
+function useDayBudgets(): DayBudget[] | undefined {
+  const { data: first } = useConfig();
+  const others = first?.projects.filter(({ id }) => id !== first.project) ?? [];
+  const reports = useQueries({ queries: others.map(({ id }) => configQuery(id)) });
+  if (first === undefined) return undefined;
+  const own = first.projects.find(({ id }) => id === first.project);
+  const known = [[own, first] as const, ...others.map((one, index) => [one, reports[index]?.data] as const)];
+  return known.flatMap(([project, report]) => {
+    if (report === undefined) return [];
+    const value = report.values.find(({ key }) => key === 'svc.orchestration.budget.dayUsd')?.value;
+    const { folder = null, name = null, id = '' } = project ?? {};
+    return [{ folder, name: name ?? id, usd: typeof value === 'number' ? value : null }];
   });
-  if (data === undefined) return undefined;
-  const value = data.values.find(({ key }) => key === 'svc.orchestration.budget.dayUsd')?.value;
-  const folder = data.projects.find(({ id }) => id === data.project)?.folder ?? null;
-  return { usd: typeof value === 'number' ? value : null, folder };
+}
+
+const useConfig = () => useQuery(configQuery(''));
+
+/** As the screen of the configuration asks for it. */
+function configQuery(project: string) {
+  return {
+    queryKey: ['config', project],
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      client.get('/api/config', { query: project === '' ? {} : { project }, signal }),
+    refetchInterval: REFRESH_MS,
+  };
 }
 
 /** `board` has also what settled long ago, as the costs by run do: all figures of the screen are of the same workers. */
@@ -73,11 +90,15 @@ export function Today({ board }: { board: Pick<LiveBoard, 'workers' | 'runs'> })
   const { perTicket, perShipped } = costSummary(workers);
   const waits = workers.flatMap(({ waited }) => waited ?? []);
   const waiting = waits.filter(({ since }) => since !== null).length;
-  const budget = useDayBudget();
-  const ofProject = workers.filter(
-    ({ orchestrator }) => board.runs.get(orchestrator)?.plan?.project === budget?.folder,
-  );
-  const spent = costOfDay(ofProject, board.runs, day);
+  const budgets = useDayBudgets();
+  const left = (budget: DayBudget | undefined): string => {
+    const ofProject = workers.filter(
+      ({ orchestrator }) => board.runs.get(orchestrator)?.plan?.project === budget?.folder,
+    );
+    return leftWords(budget?.usd, costOfDay(ofProject, board.runs, day));
+  };
+  const limited = budgets?.filter(({ usd }) => usd !== null) ?? [];
+  const [budget = budgets?.[0]] = limited;
   return (
     <Panel
       title="Cost and waiting"
@@ -94,8 +115,17 @@ export function Today({ board }: { board: Pick<LiveBoard, 'workers' | 'runs'> })
         <Figure name="Per ticket" note={`All tickets; per shipped one: ${costText(perShipped)}`}>
           {costText(perTicket)}
         </Figure>
-        <Figure name="Budget left today" note={<BudgetNote budget={budget} />}>
-          {leftWords(budget?.usd, spent)}
+        <Figure
+          name="Budget left today"
+          note={
+            <BudgetNote
+              budget={budget}
+              isOne={budgets?.length === 1}
+              others={limited.slice(1).map((one) => `${one.name}: ${left(one)} of ${usdText(one.usd ?? 0)}`)}
+            />
+          }
+        >
+          {left(budget)}
         </Figure>
         <Figure
           name="Agents waited for people"
@@ -117,9 +147,27 @@ export function leftWords(budget: number | null | undefined, spent: Sum): string
   return `${spent.partial ? 'at most ' : ''}${usdText(Math.max(0, budget - spent.usd))}`;
 }
 
-function BudgetNote({ budget }: { budget: { usd: number | null } | undefined }) {
+function BudgetNote({
+  budget,
+  isOne,
+  others,
+}: {
+  budget: DayBudget | undefined;
+  isOne: boolean;
+  others: readonly string[];
+}) {
   if (budget === undefined) return 'Reading the configuration';
-  if (budget.usd !== null) return `Of ${usdText(budget.usd)} a day for this project`;
+  if (budget.usd !== null)
+    return (
+      <>
+        Of {usdText(budget.usd)} a day for {isOne ? 'this project' : <OutsideText>{budget.name}</OutsideText>}
+        {others.map((words) => (
+          <OutsideText key={words} className="block text-text">
+            {words}
+          </OutsideText>
+        ))}
+      </>
+    );
   return (
     <span className="-ml-2.5 block">
       <CopyButton text="svc config set svc.orchestration.budget.dayUsd 20" label="Copy command" />
