@@ -184,6 +184,13 @@ export function createViews(cloud: CodehostCloud, caller: Caller) {
         return parent === undefined ? null : issue(parent);
       },
       subIssues: issues(subIssuesOf(cloud, row)),
+      closedByPullRequestsReferences: (page: Page & { includeClosedPrs?: boolean }) => {
+        const word = new RegExp(`\\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) #${row.number}\\b`, 'i');
+        const closing = repo.pullRequests.filter(
+          ({ body, state }) => word.test(body ?? '') && (page.includeClosedPrs === true || state === 'OPEN'),
+        );
+        return connection(closing, page, (one) => pullRequest(repo, one));
+      },
       subIssuesSummary: inCamelCase(rest['sub_issues_summary']),
       blockedBy: issues(blockersOf(cloud, row)),
       blocking: issues(blockedByIt(cloud, row)),

@@ -203,6 +203,8 @@ const GithubComment = z.object({
   viewerDidAuthor: z.boolean(),
 });
 
+const Linked = z.object({ number: z.int(), title: z.string(), url: z.string() });
+
 /** From GraphQL: what `issueTextFields` asks for. */
 export const GithubIssueText = z.object({
   number: z.int(),
@@ -213,7 +215,9 @@ export const GithubIssueText = z.object({
   stateReason: z.string().nullish(),
   author: login,
   labels: nodesOf(z.object({ name: z.string() })).nullish(),
-  parent: z.object({ title: z.string(), url: z.string() }).nullish(),
+  parent: Linked.nullish(),
+  subIssues: nodesOf(Linked).nullish(),
+  closedByPullRequestsReferences: nodesOf(Linked).nullish(),
   comments: nodesOf(GithubComment).extend({
     totalCount: z.int(),
     pageInfo: z.object({ hasPreviousPage: z.boolean(), startCursor: z.string().nullable() }),
@@ -224,10 +228,17 @@ export type GithubIssueText = z.infer<typeof GithubIssueText>;
 /** With the newest comments, or those before a cursor of an earlier answer. */
 export function issueTextFields(before: string | null): string {
   const place = before === null ? '' : `, before: ${JSON.stringify(before)}`;
-  return `number title body url state stateReason author { login } parent { title url }
+  const linked = 'number title url';
+  return `number title body url state stateReason author { login } parent { ${linked} }
+  subIssues(first: 50) { nodes { ${linked} } }
+  closedByPullRequestsReferences(first: 10, includeClosedPrs: true) { nodes { ${linked} } }
   labels(first: 100) { nodes { name } }
   comments(last: 100${place}) { totalCount pageInfo { hasPreviousPage startCursor }
     nodes { id body createdAt viewerDidAuthor author { login __typename } } }`;
+}
+
+function linksTo(what: string, linked: readonly z.infer<typeof Linked>[]): WrittenTicket['links'] {
+  return linked.map(({ number, title, url }) => ({ title: `${what}: #${number} ${title}`, url }));
 }
 
 /** The pages of one issue, the newest first. */
@@ -253,7 +264,11 @@ export function writtenTicket(
     author: newest.author?.login ?? null,
     body: newest.body,
     labels,
-    links: parent ? [{ title: `Parent: ${parent.title}`, url: parent.url }] : [],
+    links: [
+      ...linksTo('Parent', parent ? [parent] : []),
+      ...linksTo('Sub-issue', present(newest.subIssues)),
+      ...linksTo('Pull request', present(newest.closedByPullRequestsReferences)),
+    ],
     comments: pages
       .toReversed()
       .flatMap((page) => present(page.comments))
