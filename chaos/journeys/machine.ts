@@ -78,7 +78,7 @@ export function createMachine(
     git('push', '--quiet', '-u', 'origin', 'main');
   } else git('clone', '--quiet', REMOTE, folder);
 
-  /** Every file and process, what is in hidden files, and what git knows of the clone. */
+  /** Every file with its content, every process, and what git knows of the clone. */
   const inventory = () => ({
     files: filesIn(home),
     digests: digestsIn(home),
@@ -144,11 +144,9 @@ function filesIn(folder: string): string[] {
     .toSorted();
 }
 
-/** Digests of the hidden files, where the settings of agents and of git are. */
 function digestsIn(home: string): Record<string, string> {
   const files = filesIn(home).filter(
-    (path) =>
-      path.startsWith('.') && statSync(join(home, path), { throwIfNoEntry: false })?.isFile() === true,
+    (path) => statSync(join(home, path), { throwIfNoEntry: false })?.isFile() === true,
   );
   return Object.fromEntries(
     files.map((path) => [
