@@ -123,10 +123,10 @@ function work({ home }: Machine, ticket: string, status: string, phase: number):
 async function newTeam(relay: RelayProcess) {
   const started = performance.now();
   const one = await startMachine('one');
-  await one.svc('team', 'create', '--relay', relay.url, '--name', 'web', '--machine', 'one');
+  await one.svc('team', 'create', '--relay', relay.url, '--name', 'web', '--machine-name', 'one');
   const { invitation } = JSON.parse(await one.svc('team', 'invite', '--json')) as { invitation: string };
   const two = await startMachine('two');
-  await two.svc('team', 'join', invitation, '--machine', 'two');
+  await two.svc('team', 'join', invitation, '--machine-name', 'two');
   work(one, 'BENCH-1', 'implementing', 1);
   await until(async () => (await two.svc('board', '--team')).includes('BENCH-1'));
   const seconds = Number(secondsSince(started));
@@ -215,7 +215,7 @@ async function largeTeam(team: SimulatedTeam, servers: Servers): Promise<void> {
   const newcomer = await startMachine('newcomer');
   const started = performance.now();
   // Not the board meanwhile: an answer has ten megabytes.
-  await newcomer.svc('team', 'join', invitation, '--machine', 'newcomer');
+  await newcomer.svc('team', 'join', invitation, '--machine-name', 'newcomer');
   await until(async () => workersOn(await newcomer.board()) === first.records);
   const ms = performance.now() - started;
   judgeGoal("svc team join to the new member's complete board", ms, options['goal-join-ms'], 'ms');

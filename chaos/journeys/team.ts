@@ -37,11 +37,11 @@ export async function team(world: World): Promise<void> {
   const lee = await openPerson(world, 'lee');
   const initialised = await initialise(kim);
   await lee.terminal.must('svc monitor start');
-  await kim.terminal.must(`svc team create --relay ${relay} --name web --machine kim-laptop`);
+  await kim.terminal.must(`svc team create --relay ${relay} --name web --machine-name kim-laptop`);
   const invited = await kim.terminal.must('svc team invite');
   const [invitation] = /http:[^\s']+#[^\s']+/.exec(invited) ?? [];
   if (invitation === undefined) throw new Error(`no invitation was printed:\n${invited}`);
-  await lee.terminal.must(`svc team join '${invitation}' --machine lee-laptop`);
+  await lee.terminal.must(`svc team join '${invitation}' --machine-name lee-laptop`);
   await kim.terminal.must(commandToStart(initialised, issue));
 
   const screens = await lee.openScreens('/?view=team');

@@ -25,7 +25,7 @@ test('every attack on the records is refused and named', async () => {
     (JSON.parse((await one.svc('team', 'invite', '--json')).text) as { invitation: string }).invitation;
   const openSecret = /#([^.]+)/.exec(await invite())?.[1] ?? '';
   const invitation = await invite();
-  expect((await three.svc('team', 'join', invitation, '--machine', 'three')).exit).toBe(0);
+  expect((await three.svc('team', 'join', invitation, '--machine-name', 'three')).exit).toBe(0);
   const removed = three.file();
   const secretOfThree = /#([^.]+)/.exec(invitation)?.[1] ?? '';
   expect((await one.svc('team', 'remove', 'three')).exit).toBe(0);

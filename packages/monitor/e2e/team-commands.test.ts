@@ -291,7 +291,7 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
   const { invitation } = JSON.parse((await one.svc('team', 'invite', '--json')).text) as {
     invitation: string;
   };
-  expect((await three.svc('team', 'join', invitation, '--machine', 'three')).exit).toBe(0);
+  expect((await three.svc('team', 'join', invitation, '--machine-name', 'three')).exit).toBe(0);
   const removed = three.file();
   const file = two.file();
   const self = file.admin;

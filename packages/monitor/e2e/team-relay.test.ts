@@ -23,12 +23,18 @@ async function teamBehindLiar() {
     await machine('two', { heartbeatMs: BEAT_MS }),
     await machine('three', { heartbeatMs: BEAT_MS }),
   ];
-  expect((await one.svc('team', 'create', '--relay', relay.url, '--machine', 'one')).exit).toBe(0);
+  expect((await one.svc('team', 'create', '--relay', relay.url, '--machine-name', 'one')).exit).toBe(0);
   const join = async (who: Machine, url: string): Promise<void> => {
     const { invitation } = JSON.parse((await one.svc('team', 'invite', '--json')).text) as {
       invitation: string;
     };
-    const joined = await who.svc('team', 'join', invitation.replace(relay.url, url), '--machine', who.name);
+    const joined = await who.svc(
+      'team',
+      'join',
+      invitation.replace(relay.url, url),
+      '--machine-name',
+      who.name,
+    );
     expect(joined.exit).toBe(0);
   };
   await join(two, `http://127.0.0.1:${liar.port}`);

@@ -132,11 +132,11 @@ export async function teamOfTwo() {
   const relay = await relayAt(nats.url);
   const [one, two] = [await machine('one'), await machine('two')];
   expect(
-    (await one.svc('team', 'create', '--relay', relay.url, '--name', 'web', '--machine', 'one')).exit,
+    (await one.svc('team', 'create', '--relay', relay.url, '--name', 'web', '--machine-name', 'one')).exit,
   ).toBe(0);
   const invited = await one.svc('team', 'invite', '--json');
   const { invitation } = JSON.parse(invited.text) as { invitation: string };
-  const joined = await two.svc('team', 'join', invitation, '--machine', 'two');
+  const joined = await two.svc('team', 'join', invitation, '--machine-name', 'two');
   expect(joined).toMatchObject({ exit: 0, text: expect.stringContaining('Joined web') });
   return { nats, relay, one, two, invitation };
 }

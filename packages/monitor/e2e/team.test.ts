@@ -144,7 +144,7 @@ test('a list of members from a clock that was ahead is named in health, and memb
     invitation: string;
   };
   const three = await machine('three');
-  expect((await three.svc('team', 'join', invitation, '--machine', 'three')).exit).toBe(0);
+  expect((await three.svc('team', 'join', invitation, '--machine-name', 'three')).exit).toBe(0);
   three.work('ENG-3', 'implementing');
   await until(() => sees(two, three, 'ENG-3', 'implementing'));
 });
@@ -169,7 +169,7 @@ test('a removed machine reads nothing new, and the others go on', async () => {
   const { invitation } = JSON.parse((await one.svc('team', 'invite', '--json')).text) as {
     invitation: string;
   };
-  expect((await three.svc('team', 'join', invitation, '--machine', 'three')).exit).toBe(0);
+  expect((await three.svc('team', 'join', invitation, '--machine-name', 'three')).exit).toBe(0);
   one.work('ENG-1', 'implementing');
   await until(() => sees(three, one, 'ENG-1', 'implementing'));
   // Away while the keys change.

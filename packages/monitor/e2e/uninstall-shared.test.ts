@@ -46,7 +46,7 @@ async function teamOfTwo() {
   const { invitation } = JSON.parse((await one.svc('team', 'invite', '--json')).text) as {
     invitation: string;
   };
-  await two.must('team', 'join', invitation, '--machine', 'two', '--person', 'kim');
+  await two.must('team', 'join', invitation, '--machine-name', 'two', '--person', 'kim');
   await until(async () => (await one.teamBoard()).length === 2);
   return { one, two };
 }

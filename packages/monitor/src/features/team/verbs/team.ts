@@ -47,15 +47,15 @@ export function teamVerbs(terminal: Terminal, host: Host = thisProcess): Command
 }
 
 const person = ['--person <name>', 'who you are (default: your name in git)'] as const;
-const machine = ['--machine <name>', 'its name in the team (default: the host name)'] as const;
+const machineName = ['--machine-name <name>', 'its name in the team (default: the host name)'] as const;
 
 async function whoOf(
   terminal: Terminal,
-  given: { person?: string | undefined; machine?: string | undefined },
+  given: { person?: string | undefined; machineName?: string | undefined },
 ) {
   return {
     person: given.person ?? (await personOf(terminal)),
-    machine: given.machine ?? hostname().slice(0, LONGEST_CHOSEN_NAME),
+    machine: given.machineName ?? hostname().slice(0, LONGEST_CHOSEN_NAME),
   };
 }
 
@@ -69,7 +69,7 @@ function createVerb(terminal: Terminal): CommandUnknownOpts {
     .requiredOption('--relay <url>', 'the address of a svc-relay')
     .option('--name <name>', 'how the team is named', 'team')
     .option(...person)
-    .option(...machine)
+    .option(...machineName)
     .option('--json', 'print JSON')
     .action(async ({ relay, name, json, ...given }) => {
       const createKey = terminal.environment[CREATE_KEY_VARIABLE];
@@ -107,7 +107,7 @@ function joinVerb(terminal: Terminal): CommandUnknownOpts {
   })
     .argument('<invitation>', 'the line that svc team invite printed')
     .option(...person)
-    .option(...machine)
+    .option(...machineName)
     .option('--json', 'print JSON')
     .action(async (invitation, { json, ...given }) => {
       const body = { invitation, ...(await whoOf(terminal, given)) };
