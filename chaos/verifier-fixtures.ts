@@ -11,11 +11,11 @@ import { agentVariables } from '../packages/monitor/src/features/agents/agent-en
 import { chooseVerifier } from '../packages/monitor/src/features/agents/choice.ts';
 import { locateAgent } from '../packages/monitor/src/features/agents/io/check-agent.ts';
 import { variableSources } from '../packages/monitor/src/features/agents/io/project-agents.ts';
+import { loadConfig } from '../packages/monitor/src/features/configure.ts';
 import { ticketFrom } from '../packages/monitor/src/features/tracker/ticket-text.ts';
 import { createVerifier } from '../packages/monitor/src/features/verify/io/verifier.ts';
 import type { VerifierResult } from '../packages/monitor/src/features/verify/refutation.ts';
 import { readMachine } from '../packages/monitor/src/kernel/config/environment.ts';
-import { loadConfig } from '../packages/monitor/src/kernel/config/load.ts';
 import {
   describeMachine,
   failUnless,

@@ -2,8 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { deprecations } from '../packages/monitor/src/kernel/config/deprecations.ts';
-import { allFields } from '../packages/monitor/src/kernel/config/tree.ts';
+import { allFields, deprecations } from '../packages/monitor/src/features/configure.ts';
 import { readReference } from './mutations/conformance-rows.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -8,6 +8,7 @@ import type { SignalFile } from '@svc/contract/signal-file';
 import { emptyBoard, foldLine, packBoard, unpackBoard } from '../../packages/monitor/src/features/board.ts';
 import { codehostView } from '../../packages/monitor/src/features/codehost/io/codehost-feed.ts';
 import { mapCodehost } from '../../packages/monitor/src/features/codehost/map-codehost.ts';
+import { openLiveConfig } from '../../packages/monitor/src/features/configure.ts';
 import { withWrite, writableOver } from '../../packages/monitor/src/features/deploy/deploy-worker.ts';
 import { watchDeadlines } from '../../packages/monitor/src/features/deploy/io/deadlines.ts';
 import { decideDeploy } from '../../packages/monitor/src/features/deploy/service.ts';
@@ -26,7 +27,7 @@ import { createSignalReporter } from '../../packages/monitor/src/features/worker
 import { workerKey } from '../../packages/monitor/src/features/workers/reduce-worker.ts';
 import type { Board } from '../../packages/monitor/src/kernel/board/board.ts';
 import { readMachine } from '../../packages/monitor/src/kernel/config/environment.ts';
-import { type LiveConfig, openLiveConfig } from '../../packages/monitor/src/kernel/config/live.ts';
+import type { LiveConfig } from '../../packages/monitor/src/kernel/config/live.ts';
 import { Failure } from '../../packages/monitor/src/kernel/failure.ts';
 import {
   type EventDraft,

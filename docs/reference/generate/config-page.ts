@@ -1,9 +1,9 @@
 // docs/reference/config.md: every key of the configuration, from the fields in core, and every setting of the machine.
-import { deprecations } from '../../../packages/monitor/src/kernel/config/deprecations.ts';
+import { allFields, deprecations } from '../../../packages/monitor/src/features/configure.ts';
 import { readMachine } from '../../../packages/monitor/src/kernel/config/environment.ts';
 import type { Layer } from '../../../packages/monitor/src/kernel/config/field.ts';
 import { formatKey } from '../../../packages/monitor/src/kernel/config/key-path.ts';
-import { allFields, type CataloguedField } from '../../../packages/monitor/src/kernel/config/tree.ts';
+import type { CataloguedField } from '../../../packages/monitor/src/kernel/config/tree.ts';
 import { code, codes, page, table, words } from './markdown.ts';
 
 const layerWords: Record<Layer, string> = { project: 'project', secrets: 'secrets', global: 'global' };

@@ -1,8 +1,8 @@
 // The generated pages are complete, and text from the code cannot break their Markdown.
 
 import { expect, test } from 'vitest';
+import { allFields } from '../../../packages/monitor/src/features/configure.ts';
 import { topics } from '../../../packages/monitor/src/features/topics.ts';
-import { allFields } from '../../../packages/monitor/src/kernel/config/tree.ts';
 import { configPage } from './config-page.ts';
 import { eventsPage, familyOf } from './events-page.ts';
 

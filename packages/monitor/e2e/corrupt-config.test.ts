@@ -14,8 +14,8 @@ import {
 } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import type { BoardView } from '../src/features/board/api.ts';
+import { resolveConfig } from '../src/features/configure.ts';
 import { parseJson } from '../src/kernel/config/read-json.ts';
-import { resolveConfig } from '../src/kernel/config/resolve.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const SECRET = 'e'.repeat(64);

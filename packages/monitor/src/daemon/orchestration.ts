@@ -9,6 +9,7 @@ import { type Agents, createAgents } from '../features/agents/io/agents.ts';
 import { rootFrom } from '../features/archive/io/archive-index.ts';
 import type { Gh } from '../features/codehost/gh.ts';
 import type { Config } from '../features/config.ts';
+import { loadConfig } from '../features/configure.ts';
 import { ticketKey } from '../features/findings/io/queue.ts';
 import { createRunEndFindings } from '../features/findings/io/run-end.ts';
 import { createTicketWatch, type TicketWatch } from '../features/reactions/io/watch-tickets.ts';
@@ -37,7 +38,6 @@ import { boardOf } from '../kernel/board/state-access.ts';
 import type { StateFollower } from '../kernel/board/state-follower.ts';
 import { locationVariables, type Machine } from '../kernel/config/environment.ts';
 import type { LiveConfig } from '../kernel/config/live.ts';
-import { loadConfig } from '../kernel/config/load.ts';
 import { formatProblem } from '../kernel/config/problems.ts';
 import type { ServedProject } from '../kernel/config/projects.ts';
 import type { Environment } from '../kernel/config/resolved-value.ts';
@@ -115,7 +115,7 @@ export function createOrchestration(options: {
       const errors = loaded.problems.filter(({ severity }) => severity === 'error').map(formatProblem);
       // Only defaults are known: no agent is started on a guess.
       const isKnown = loaded.values.some(({ source }) => source.kind === 'last-good');
-      if (loaded.policies.others === 'unknown' && !isKnown)
+      if (loaded.applied.others === 'unknown' && !isKnown)
         throw new Failure(
           'config-invalid',
           errors.join('\n'),

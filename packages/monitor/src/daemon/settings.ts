@@ -1,13 +1,14 @@
 // The configuration that the daemon uses: kept up to date, with its problems logged and the webhook secrets resolved.
 import type { Logger } from 'pino';
 import type { Config } from '../features/config.ts';
+import { openLiveConfig } from '../features/configure.ts';
 import type { PolicyFacts } from '../features/deploy/policy.ts';
 import { policyProblems } from '../features/deploy/policy-view.ts';
 import { readSecrets, type Secrets } from '../features/feeds/io/feed.ts';
 import type { CommandAllowances } from '../features/team/command.ts';
 import type { StateFollower } from '../kernel/board/state-follower.ts';
 import type { Machine } from '../kernel/config/environment.ts';
-import { type LiveConfig, openLiveConfig } from '../kernel/config/live.ts';
+import type { LiveConfig } from '../kernel/config/live.ts';
 import { globalFile } from '../kernel/config/locate.ts';
 import { type ConfigProblem, formatProblem } from '../kernel/config/problems.ts';
 import type { Environment } from '../kernel/config/resolved-value.ts';

@@ -1,49 +1,46 @@
 // The whole configuration as one tree. Every field lists the files that may hold it.
 import { z } from 'zod';
-import { Archive } from './archive/config.ts';
-import { Notify } from './attention/config.ts';
-import { Project, projectKey, projects, Repository } from './configuration/config.ts';
-import { Analytics, ErrorTracking, Search, Thoughts } from './context/config.ts';
-import { Deploy } from './deploy/config.ts';
-import { Monitor } from './feeds/config.ts';
-import { Feedback } from './findings/config.ts';
-import { Otel } from './otel/config.ts';
-import { Retention } from './retention/config.ts';
-import { Commands, rules } from './rules/config.ts';
-import { Orchestration } from './runs/config.ts';
-import { Briefing, Summaries } from './summaries/config.ts';
-import { Team } from './team/config.ts';
-import { Tracker } from './tracker/config.ts';
-import { Worktree } from './worktrees/config.ts';
+import { archiveRootKeys } from './archive/config.ts';
+import { attentionKeys } from './attention/config.ts';
+import { configurationKeys } from './configuration/config.ts';
+import { contextKeys } from './context/config.ts';
+import { deployKeys } from './deploy/config.ts';
+import { feedsKeys } from './feeds/config.ts';
+import { findingsKeys } from './findings/config.ts';
+import { otelRootKeys } from './otel/config.ts';
+import { retentionKeys } from './retention/config.ts';
+import { rulesKeys } from './rules/config.ts';
+import { runsKeys } from './runs/config.ts';
+import { summariesKeys, summariesRootKeys } from './summaries/config.ts';
+import { teamKeys } from './team/config.ts';
+import { trackerKeys } from './tracker/config.ts';
+import { worktreesKeys } from './worktrees/config.ts';
 
 export const Config = z.object({
   svc: z
     .object({
-      projectKey,
-      repository: Repository,
-      project: Project,
-      tracker: Tracker,
-      thoughts: Thoughts,
-      errorTracking: ErrorTracking,
-      analytics: Analytics,
-      search: Search,
-      ai: Summaries,
-      monitor: Monitor,
-      deploy: Deploy,
-      worktree: Worktree,
-      orchestration: Orchestration,
-      feedback: Feedback,
-      notify: Notify,
-      rules,
-      commands: Commands,
-      retention: Retention,
-      team: Team,
-      projects,
+      ...configurationKeys,
+      ...trackerKeys,
+      ...contextKeys,
+      ...summariesKeys,
+      ...feedsKeys,
+      ...deployKeys,
+      ...worktreesKeys,
+      ...runsKeys,
+      ...findingsKeys,
+      ...attentionKeys,
+      ...rulesKeys,
+      ...retentionKeys,
+      ...teamKeys,
     })
     .prefault({}),
-  ai: Briefing,
-  otel: Otel,
-  archive: Archive,
+  ...summariesRootKeys,
+  ...otelRootKeys,
+  ...archiveRootKeys,
 });
 
 export type Config = z.output<typeof Config>;
+
+declare module '../kernel/config/configuration.ts' {
+  interface Config extends z.output<typeof Config> {}
+}

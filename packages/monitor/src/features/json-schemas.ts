@@ -3,8 +3,9 @@
 import { SignalFile } from '@svc/contract/signal-file';
 import { z } from 'zod';
 import type { Layer } from '../kernel/config/field.ts';
-import { type ConfigNode, configTree } from '../kernel/config/tree.ts';
+import type { ConfigNode } from '../kernel/config/tree.ts';
 import { eventLineByTopic } from '../kernel/log/event-line.ts';
+import { configTree } from './configure.ts';
 import { WorkflowContext } from './context/workflow-context.ts';
 import { Finding } from './findings/findings.ts';
 import { topics } from './topics.ts';

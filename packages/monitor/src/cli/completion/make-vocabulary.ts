@@ -1,12 +1,13 @@
 // Builds the vocabulary of completion from the program and the lists in core.
 
 import { builtInAgents } from '../../features/agents/choice.ts';
+import { configTree } from '../../features/configure.ts';
 import { documentTypes } from '../../features/context/workflow-context.ts';
 import { topics } from '../../features/topics.ts';
 import { ticketPhases } from '../../features/tracker/ticket-phases.ts';
 import { layers, layerTitles } from '../../kernel/config/field.ts';
 import { formatKey } from '../../kernel/config/key-path.ts';
-import { type ConfigNode, configTree } from '../../kernel/config/tree.ts';
+import type { ConfigNode } from '../../kernel/config/tree.ts';
 import { describeSvc } from '../describe-svc.ts';
 import type { Offered, Vocabulary } from './find-completions.ts';
 

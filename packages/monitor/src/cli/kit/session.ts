@@ -1,8 +1,9 @@
 // What most verbs need: the machine's settings, the current project and its configuration.
 import { dirname, join } from 'node:path';
 import { isThere } from '@svc/lib/paths';
+import { loadConfig } from '../../features/configure.ts';
 import { type Machine, readMachine } from '../../kernel/config/environment.ts';
-import { type ConfigFiles, type LoadedConfig, loadConfig } from '../../kernel/config/load.ts';
+import type { ConfigFiles, LoadedConfig } from '../../kernel/config/load.ts';
 import { locateProject } from '../../kernel/config/locate.ts';
 import { formatProblem } from '../../kernel/config/problems.ts';
 import { worktreeRoot } from '../../kernel/disk/git-folder.ts';

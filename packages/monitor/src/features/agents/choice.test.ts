@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { resolveConfig } from '../../kernel/config/resolve.ts';
 import { Config } from '../config.ts';
+import { resolveConfig } from '../configure.ts';
 import { chooseAgent, knownAgents, policyAnswer } from './choice.ts';
 import type { OpenRequest } from './requests.ts';
 import { optionKinds } from './schemas.ts';

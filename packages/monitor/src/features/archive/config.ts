@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { field, inGlobal, kinds, orNull, wholeNumber } from '../../kernel/config/field.ts';
 
-export const Archive = z
+const Archive = z
   .object({
     root: field(kinds.text, {
       layers: inGlobal,
@@ -26,3 +26,6 @@ export const Archive = z
       .prefault({}),
   })
   .prefault({});
+
+/** Outside of `svc`. */
+export const archiveRootKeys = { archive: Archive };

@@ -21,7 +21,7 @@ const severity = {
   expects: `one of ${FindingSeverity.options.join(', ')}`,
 };
 
-export const Notify = z
+const Notify = z
   .object({
     desktop: z
       .object({
@@ -69,3 +69,5 @@ export const Notify = z
       .prefault({}),
   })
   .prefault({});
+
+export const attentionKeys = { notify: Notify };

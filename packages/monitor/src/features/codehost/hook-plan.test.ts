@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { resolveConfig } from '../../kernel/config/resolve.ts';
+import { resolveConfig } from '../configure.ts';
 import { type CodehostHook, hookEventsFor, hookPlan, newHookBody, updatedHookBody } from './hook-plan.ts';
 import { codehostEventTypes } from './map-codehost.ts';
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { withoutCredentials } from '../../kernel/config/public-value.ts';
-import type { ConfigFile } from '../../kernel/config/read-file.ts';
-import { resolveConfig } from '../../kernel/config/resolve.ts';
-import { allFields } from '../../kernel/config/tree.ts';
+import type { ConfigFile } from '../../kernel/config/resolved-value.ts';
 import { growthOfCost } from '../../kernel/testing/growth-of-cost.ts';
+import { allFields, resolveConfig } from '../configure.ts';
 import { configEntry, projectEntry } from './config-report.ts';
 
 const lineOf = () => 3;

@@ -1,10 +1,11 @@
 // The configuration for people: every value, its source and its default. Secrets are masked here; their text is shown
 // nowhere.
-import { deprecations } from '../../kernel/config/deprecations.ts';
+
 import { layerTitles } from '../../kernel/config/field.ts';
 import { type ConfigProblem, formatProblem } from '../../kernel/config/problems.ts';
 import { type Fingerprint, MASK, publicValue } from '../../kernel/config/public-value.ts';
 import type { ResolvedValue, ValueSource } from '../../kernel/config/resolved-value.ts';
+import { deprecations } from '../configure.ts';
 import { prefixBy } from '../tracker/tracker-of.ts';
 import type { ConfigEntry, ProjectEntry } from './api.ts';
 

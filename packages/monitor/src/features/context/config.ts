@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { field, inProject, inSecrets, kinds, optionalField, orNull } from '../../kernel/config/field.ts';
 
-export const Thoughts = z
+const Thoughts = z
   .object({
     user: field(orNull(kinds.text), {
       layers: inProject,
@@ -22,7 +22,7 @@ export const Thoughts = z
 
 // Credentials of the optional integrations. All live in the secrets file.
 
-export const ErrorTracking = z
+const ErrorTracking = z
   .object({
     org: optionalField(kinds.text, {
       layers: inSecrets,
@@ -40,7 +40,7 @@ export const ErrorTracking = z
   })
   .prefault({});
 
-export const Analytics = z
+const Analytics = z
   .object({
     apiKey: optionalField(kinds.text, {
       layers: inSecrets,
@@ -54,7 +54,7 @@ export const Analytics = z
   })
   .prefault({});
 
-export const Search = z
+const Search = z
   .object({
     apiKey: optionalField(kinds.text, {
       layers: inSecrets,
@@ -63,3 +63,10 @@ export const Search = z
     }),
   })
   .prefault({});
+
+export const contextKeys = {
+  thoughts: Thoughts,
+  errorTracking: ErrorTracking,
+  analytics: Analytics,
+  search: Search,
+};

@@ -31,4 +31,6 @@ const DeployOfRepo = z.object({
 });
 
 /** Keyed by owner/repo. A repository without an entry skips deploy verification. */
-export const Deploy = z.record(repoSlug, DeployOfRepo).prefault({});
+const Deploy = z.record(repoSlug, DeployOfRepo).prefault({});
+
+export const deployKeys = { deploy: Deploy };

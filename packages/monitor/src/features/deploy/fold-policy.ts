@@ -3,6 +3,7 @@ import { repoKey } from '@svc/contract/repo-name';
 import type { Board } from '../../kernel/board/board.ts';
 import { ask, type Fold, type FoldContext, on } from '../../kernel/board/fold-context.ts';
 import { short } from '../../kernel/board/line-values.ts';
+import type { Applied } from '../../kernel/config/configuration.ts';
 import { draft } from '../../kernel/log/event-line.ts';
 import { pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
 import { putWorker } from '../workers/slice.ts';
@@ -35,7 +36,7 @@ function foldConfig(context: FoldContext<'monitor.config.applied'>): void {
   const { project, served, deploy, relaxes = [], others, tickets, dispatch } = line.detail;
   if (project === undefined || served === undefined || deploy === undefined || others === undefined) return;
   if (served) {
-    const stated: ProjectPolicies = {
+    const stated: Applied = {
       deploy: byKey(deploy),
       relaxes,
       others,

@@ -6,7 +6,6 @@
 import { repoKey } from '@svc/contract/repo-name';
 import type { ResolvedValue } from '../../kernel/config/resolved-value.ts';
 import type { Config } from '../config.ts';
-import { dispatchOf, type ProjectDispatch } from '../runs/dispatch.ts';
 import { ticketPrefixOf } from '../tracker/tracker-of.ts';
 import type { DeployPolicy } from './api.ts';
 
@@ -36,8 +35,11 @@ export type ProjectPolicies = {
   others: 'default' | 'unknown';
   /** The prefix of its tickets, and its repository, if it names one. */
   tickets?: { prefix: string; repo?: string | undefined };
-  dispatch?: ProjectDispatch;
 };
+
+declare module '../../kernel/config/configuration.ts' {
+  interface Applied extends ProjectPolicies {}
+}
 
 /**
  * From a project's resolved configuration. An entry with any uncertain value is unknown as a whole. A file with an error may
@@ -75,9 +77,8 @@ export function policiesOf(
       ? [repoKey(repo)]
       : [];
   });
-  const dispatch = dispatchOf(config, values);
   const tickets = ticketsOf(config);
-  return { deploy, relaxes, others, ...(tickets && { tickets }), ...(dispatch && { dispatch }) };
+  return { deploy, relaxes, others, ...(tickets && { tickets }) };
 }
 
 type RefusedEntry = { repo: string; values: readonly Pick<ResolvedValue, 'path' | 'value'>[] };

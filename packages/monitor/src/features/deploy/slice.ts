@@ -4,15 +4,16 @@ import type { Board, BoardLinks } from '../../kernel/board/board.ts';
 import { commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
 import { type Index, relink } from '../../kernel/board/links.ts';
 import { dropSettled, type Slices } from '../../kernel/board/slice.ts';
+import type { Applied } from '../../kernel/config/configuration.ts';
 import type { Deployment } from './deployment.ts';
-import type { ProjectPolicies, RepoPolicy } from './policy.ts';
+import type { RepoPolicy } from './policy.ts';
 
 declare module '../../kernel/board/board.ts' {
   interface Entities {
     /** By `<repo in lower case>#<id>`. */
     deployments: Deployment;
     /** By folder: the deploy policies of the served projects. The file with the list of projects is one of them. */
-    projects: ProjectPolicies & { project: string };
+    projects: Applied & { project: string };
     /** By `repoKey`: repositories that a project has ever required proof for. */
     policies: RepoPolicy;
   }

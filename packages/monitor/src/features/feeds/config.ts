@@ -77,7 +77,7 @@ const TrackerFeed = z
   })
   .prefault({});
 
-export const Monitor = z
+const Monitor = z
   .object({
     github: CodehostFeed,
     linear: TrackerFeed,
@@ -88,3 +88,5 @@ export const Monitor = z
     }),
   })
   .prefault({});
+
+export const feedsKeys = { monitor: Monitor };

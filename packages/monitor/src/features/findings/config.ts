@@ -4,7 +4,7 @@ import { field, inGlobal, inProject, kinds } from '../../kernel/config/field.ts'
 
 const UPSTREAM_REPO = 'svc-dev/svc';
 
-export const Feedback = z
+const Feedback = z
   .object({
     autoFile: field(kinds.flag, {
       layers: inProject,
@@ -28,3 +28,5 @@ export const Feedback = z
     }),
   })
   .prefault({});
+
+export const findingsKeys = { feedback: Feedback };

@@ -6,7 +6,7 @@ import { field, kinds, orNull } from '../../kernel/config/field.ts';
 
 const either = ['secrets', 'global'] as const;
 
-export const Otel = z
+const Otel = z
   .object({
     enabled: field(kinds.flag, {
       layers: either,
@@ -28,3 +28,6 @@ export const Otel = z
     }),
   })
   .prefault({});
+
+/** Outside of `svc`. */
+export const otelRootKeys = { otel: Otel };

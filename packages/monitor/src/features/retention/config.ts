@@ -10,7 +10,7 @@ const keptFor = (what: string) =>
     default: null,
   });
 
-export const Retention = z
+const Retention = z
   .object({
     automatic: field(kinds.flag, {
       layers: inGlobal,
@@ -23,3 +23,5 @@ export const Retention = z
     logDays: keptFor('a rotated log of the daemon'),
   })
   .prefault({});
+
+export const retentionKeys = { retention: Retention };

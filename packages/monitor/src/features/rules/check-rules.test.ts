@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { resolveConfig } from '../../kernel/config/resolve.ts';
+import { resolveConfig } from '../configure.ts';
 import { Rule } from './config.ts';
 import { problemsOfRules } from './rules.ts';
 

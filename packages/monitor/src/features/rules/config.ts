@@ -54,7 +54,7 @@ export const Rule = z.strictObject({
     .describe('maximum number of times the rule fires for one ticket in a period'),
 });
 
-export const rules = field(
+const rules = field(
   { schema: z.array(Rule).max(100), expects: 'a list of rules, see docs/guide/rules.md' },
   { layers: inGlobal, description: 'Automations: what to do when a matching event arrives', default: [] },
 );
@@ -86,8 +86,10 @@ const Command = z.object({
 });
 
 /** Keyed by the name that a rule's `then.run` uses. */
-export const Commands = z.record(commandName, Command).prefault({});
+const Commands = z.record(commandName, Command).prefault({});
 
 export type Rule = z.output<typeof Rule>;
 export type RuleThen = z.output<typeof RuleThen>;
 export type RuleCommand = z.output<typeof Command>;
+
+export const rulesKeys = { rules, commands: Commands };

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { resolveConfig } from '../../kernel/config/resolve.ts';
 import { createJqThreads } from '../../kernel/log/jq-threads.ts';
+import { resolveConfig } from '../configure.ts';
 import { topics } from '../topics.ts';
 import { filterProblems } from './io/back-test.ts';
 import { placeholders } from './rules.ts';

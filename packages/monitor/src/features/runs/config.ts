@@ -122,7 +122,7 @@ const tests = (scope: string) =>
     default: ['unit'],
   });
 
-export const Orchestration = z
+const Orchestration = z
   .object({
     worktreeDir: field(orNull(kinds.text), {
       layers: inProject,
@@ -248,3 +248,5 @@ export const Orchestration = z
     }),
   })
   .prefault({});
+
+export const runsKeys = { orchestration: Orchestration };

@@ -15,6 +15,12 @@ import type { Run } from './entity.ts';
 /** The prefix of a project's tickets, and the entries for its repository. */
 export type ProjectDispatch = { prefix: string; entries: DispatchEntry[] };
 
+declare module '../../kernel/config/configuration.ts' {
+  interface Applied {
+    dispatch?: ProjectDispatch;
+  }
+}
+
 /**
  * Undefined if nothing in the tracker may start a run. A list that is invalid now counts as empty: an earlier one may
  * allow people who were removed since.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SetupPart } from '../../kernel/check/finding.ts';
-import { resolveConfig } from '../../kernel/config/resolve.ts';
+import { resolveConfig } from '../configure.ts';
 import { configurationFindings } from './configuration-findings.ts';
 
 const file = '/app/.svc/config.json';

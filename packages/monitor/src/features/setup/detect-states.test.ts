@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { resolveConfig } from '../../kernel/config/resolve.ts';
+import { resolveConfig } from '../configure.ts';
 import { fittingStates } from './detect.ts';
 
 const usual = resolveConfig([], {}).config?.svc.tracker.stateMap;

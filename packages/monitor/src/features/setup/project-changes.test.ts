@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { resolveConfig } from '../../kernel/config/resolve.ts';
+import { resolveConfig } from '../configure.ts';
 import { type ProjectAnswers, projectChanges, type ValueChange } from './project-changes.ts';
 
 const answers: ProjectAnswers = {

@@ -18,7 +18,7 @@ import { DEFAULT_BRIEFING_MODEL, DEFAULT_SUMMARY_MODEL, providerNames } from './
 
 const neutralProviderName = (value: unknown) => (typeof value === 'string' ? neutralProvider(value) : value);
 
-export const Summaries = z
+const Summaries = z
   .object({
     enabled: field(kinds.flag, {
       layers: inProject,
@@ -55,7 +55,7 @@ export const Summaries = z
   })
   .prefault({});
 
-export const Briefing = z
+const Briefing = z
   .object({
     gateway: optionalField(safeUrl, {
       layers: inSecrets,
@@ -81,3 +81,8 @@ export const Briefing = z
     }),
   })
   .prefault({});
+
+export const summariesKeys = { ai: Summaries };
+
+/** Outside of `svc`. */
+export const summariesRootKeys = { ai: Briefing };

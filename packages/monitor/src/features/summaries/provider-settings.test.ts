@@ -1,7 +1,7 @@
 // The machine's configuration decides where a key is sent, never a repository.
 import { expect, test } from 'vitest';
 import type { Layer } from '../../kernel/config/field.ts';
-import { resolveConfig } from '../../kernel/config/resolve.ts';
+import { resolveConfig } from '../configure.ts';
 
 const file = (layer: Layer, provider: object) => ({
   path: `/conf/${layer}.json`,

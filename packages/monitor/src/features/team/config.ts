@@ -4,7 +4,7 @@ import { field, inGlobal, kinds } from '../../kernel/config/field.ts';
 import { commandVerbs } from './command.ts';
 
 /** Only in the user's file: no repository decides what members of the team may do on this machine. */
-export const Team = z
+const Team = z
   .object({
     allow: field(
       {
@@ -25,3 +25,5 @@ export const Team = z
     }),
   })
   .prefault({});
+
+export const teamKeys = { team: Team };

@@ -27,7 +27,7 @@ const StateMap = z
   })
   .prefault({});
 
-export const Tracker = z
+const Tracker = z
   .object({
     provider: optionalField(oneOf(['linear', 'github']), {
       layers: inProject,
@@ -78,3 +78,5 @@ export const Tracker = z
     }),
   })
   .prefault({});
+
+export const trackerKeys = { tracker: Tracker };

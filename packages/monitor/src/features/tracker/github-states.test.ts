@@ -1,6 +1,6 @@
 import { githubProjectIn } from '@svc/contract/repo-name';
 import { describe, expect, test } from 'vitest';
-import { resolveConfig } from '../../kernel/config/resolve.ts';
+import { resolveConfig } from '../configure.ts';
 import { type GithubMove, githubMove, githubStateOf, githubStates, type StateMap } from './github-states.ts';
 
 const defaults = resolveConfig([], {}).usable.svc.tracker.stateMap;

@@ -3,8 +3,8 @@
 
 import { publishedExamples } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import { resolveConfig } from '../../kernel/config/resolve.ts';
 import { codehostEventType, mapCodehost } from '../codehost/map-codehost.ts';
+import { resolveConfig } from '../configure.ts';
 import { typedLine } from '../topics.ts';
 import type { GithubTracker } from './tracker-of.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { resolveConfig } from '../../kernel/config/resolve.ts';
 import type { Config } from '../config.ts';
+import { resolveConfig } from '../configure.ts';
 import { phaseNamed, projectOfTicket, targetState } from './ticket-phase.ts';
 import { ticketPhases } from './ticket-phases.ts';
 import { ticketWritten } from './tracker-of.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { resolveConfig } from '../../kernel/config/resolve.ts';
 import type { Config } from '../config.ts';
+import { resolveConfig } from '../configure.ts';
 import { projectOfTicket } from './ticket-phase.ts';
 import { sharedPrefixes, ticketPrefixOf, ticketWritten, trackedRepos, trackerOf } from './tracker-of.ts';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { inProject, kinds, optionalField } from '../../kernel/config/field.ts';
 
-export const Worktree = z
+const Worktree = z
   .object({
     setup: optionalField(kinds.list, {
       layers: inProject,
@@ -10,3 +10,5 @@ export const Worktree = z
     }),
   })
   .prefault({});
+
+export const worktreesKeys = { worktree: Worktree };

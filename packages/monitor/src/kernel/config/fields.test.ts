@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { deprecations } from './deprecations.ts';
+import { allFields, deprecations, resolveConfig } from '../../features/configure.ts';
 import type { Layer } from './field.ts';
 import { formatProblem } from './problems.ts';
-import { type Resolution, resolveConfig } from './resolve.ts';
-import { allFields, type KeyPath } from './tree.ts';
+import type { Resolution } from './resolve.ts';
+import type { KeyPath } from './tree.ts';
 
 type Row = {
   key: string;

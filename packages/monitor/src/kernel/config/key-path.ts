@@ -5,7 +5,6 @@ import { nearest } from '@svc/lib/nearest';
 import {
   type ConfigNode,
   childOf,
-  configTree,
   type FieldNode,
   type GroupNode,
   type KeyedNode,
@@ -20,11 +19,11 @@ export function formatKey(path: KeyPath): string {
 }
 
 /** Finds the field or group for a written key. */
-export function findKey(text: string): KeyAnswer {
+export function findKey(tree: GroupNode, text: string): KeyAnswer {
   const segments = canonicalKey(text).split('.');
-  const found = segments.includes('') ? undefined : descend(configTree, [], segments);
+  const found = segments.includes('') ? undefined : descend(tree, [], segments);
   if (found) return { ok: true, found };
-  const suggestion = nearest(text, knownKeys());
+  const suggestion = nearest(text, knownKeys(tree));
   const hint = suggestion === undefined ? '' : ` Did you mean ${suggestion}?`;
   return { ok: false, message: `Unknown configuration key ${text}.${hint}` };
 }
@@ -55,14 +54,14 @@ function endsInChild(node: GroupNode, rest: readonly string[]): boolean {
   return rest.length > 1 && node.children.has(rest.at(-1) ?? '');
 }
 
-function knownKeys(): string[] {
+function knownKeys(tree: GroupNode): string[] {
   const keys: string[] = [];
   const visit = (node: ConfigNode, path: KeyPath): void => {
     if (path.length > 0) keys.push(formatKey(path));
     if (node.kind === 'group') for (const [name, child] of node.children) visit(child, [...path, name]);
     if (node.kind === 'keyed') visit(node.child, [...path, '<name>']);
   };
-  visit(configTree, []);
+  visit(tree, []);
   return keys;
 }
 

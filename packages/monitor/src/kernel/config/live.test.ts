@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
+import { openLiveConfig } from '../../features/configure.ts';
 import type { EventDraft } from '../log/event-line.ts';
 import { readMachine } from './environment.ts';
-import { openLiveConfig } from './live.ts';
 
 const proofOf = (skipDeployVerification: boolean): string =>
   JSON.stringify({ svc: { projectKey: 'demo', deploy: { 'acme/web': { skipDeployVerification } } } });
@@ -36,9 +36,7 @@ test('a policy that cannot be logged is reported, and logged when the disk has s
     { severity: 'error', file: machine.eventsDir, message: expect.stringContaining('(ENOSPC)') },
   ]);
   writeFileSync(file, proofOf(false));
-  await until(
-    () => live.current().projects[0]?.policies.deploy['acme/web']?.skipDeployVerification === false,
-  );
+  await until(() => live.current().projects[0]?.applied.deploy['acme/web']?.skipDeployVerification === false);
   expect(lines).toEqual([]);
   // Retried with every check, and reported in the daemon's log once.
   expect(failures).toHaveLength(1);
@@ -80,12 +78,12 @@ const deploy = (skipDeployVerification: unknown) => ({
 test('a file that is half valid stays unknown, however often it is read', async () => {
   const { live } = await served({ web: { svc: { projectKey: 'demo', deploy: [] } } });
   for (let times = 0; times < 3; times += 1) {
-    expect(live.current().projects[0]?.policies.others).toBe('unknown');
+    expect(live.current().projects[0]?.applied.others).toBe('unknown');
     await live.refresh();
   }
   const entry = await served({ web: deploy('false') });
   for (let times = 0; times < 3; times += 1) {
-    expect(entry.live.current().projects[0]?.policies.deploy).toMatchObject({
+    expect(entry.live.current().projects[0]?.applied.deploy).toMatchObject({
       'acme/web': { skipDeployVerification: null },
     });
     await entry.live.refresh();

@@ -2,21 +2,21 @@
 // change is applied without a restart. The last valid values are saved in the data folder, so a file that is broken
 // when the daemon starts does not weaken any policy.
 import { join } from 'node:path';
-import { repoKey } from '@svc/contract/repo-name';
 import { sameJson } from '@svc/lib/canonical-json';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { ifPresentSync } from '@svc/lib/files';
 import { lookAt, readTextNow } from '@svc/lib/paths';
 import { every } from '@svc/lib/rounds';
 import { z } from 'zod';
-import type { ProjectPolicies } from '../../features/deploy/policy.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import type { EventDraft } from '../log/event-line.ts';
+import type { Applied, Configuration } from './configuration.ts';
 import type { Machine } from './environment.ts';
 import { isHidden } from './field.ts';
 import { globalFile } from './locate.ts';
 import type { ConfigProblem } from './problems.ts';
 import { type KnownProjects, loadProjects, type Projects, type ServedProject } from './projects.ts';
+import { isMember } from './read-file.ts';
 import type { LastGood } from './resolve.ts';
 import type { Environment, ResolvedValue } from './resolved-value.ts';
 import type { KeyPath } from './tree.ts';
@@ -40,12 +40,15 @@ export type LiveConfig = {
   stop: () => Promise<void>;
 };
 
-export async function openLiveConfig(options: {
-  machine: Machine;
-  environment: Environment;
-  folder: string;
-  onFailure: (error: unknown) => void;
-}): Promise<LiveConfig> {
+export async function openLiveConfig(
+  configuration: Configuration,
+  options: {
+    machine: Machine;
+    environment: Environment;
+    folder: string;
+    onFailure: (error: unknown) => void;
+  },
+): Promise<LiveConfig> {
   const { machine, environment, folder, onFailure } = options;
   const file = lastGoodFile(machine.dataDir);
   const listeners: (() => Promise<void> | void)[] = [];
@@ -53,7 +56,7 @@ export async function openLiveConfig(options: {
   let kept = '';
   let current = await load();
   /** What the log has, and therefore the board; undefined for what was logged before this start. */
-  const logged = new Map<string, Applied | undefined>();
+  const logged = new Map<string, Stated | undefined>();
   /** What could not be written; retried with every check. */
   let unwritten: ConfigProblem[] = [];
   let seen = '';
@@ -66,15 +69,18 @@ export async function openLiveConfig(options: {
   let isChecked = false;
 
   async function load(): Promise<Projects> {
-    const loaded = await loadProjects(machine, environment, folder, known);
+    const loaded = await loadProjects(configuration, machine, environment, folder, known);
     known = new Map(
-      loaded.projects.map((project) => [project.folder, { by: project.by, lastGood: validIn(project) }]),
+      loaded.projects.map((project) => [
+        project.folder,
+        { by: project.by, lastGood: validIn(configuration, project) },
+      ]),
     );
     return loaded;
   }
 
   async function keep(): Promise<void> {
-    const text = JSON.stringify(forDisk(current.projects));
+    const text = JSON.stringify(forDisk(configuration, current.projects));
     if (text === kept) return;
     await writeFileAtomically(file, text, { mode: 0o600 });
     kept = text;
@@ -83,7 +89,11 @@ export async function openLiveConfig(options: {
   async function logChanges(): Promise<void> {
     if (append === undefined) return;
     const list = globalFile(machine);
-    for (const { folder: project, draft, now } of appliedLines(logged, appliedIn(current, list))) {
+    for (const { folder: project, draft, now } of appliedLines(
+      configuration,
+      logged,
+      appliedIn(configuration, current, list),
+    )) {
       await append(draft);
       if (now === undefined) logged.delete(project);
       else logged.set(project, now);
@@ -205,54 +215,56 @@ function notWritten(path: string, what: string, error: unknown): ConfigProblem {
 }
 
 /** What is logged of a project. */
-type Applied = Pick<ServedProject, 'folder' | 'policies' | 'values'>;
+type Stated = Pick<ServedProject, 'folder' | 'applied' | 'values'>;
 
-const noPolicies: ProjectPolicies = { deploy: {}, relaxes: [], others: 'default' };
+function joined(configuration: Configuration, kind: 'none' | 'unknown'): Applied {
+  return Object.assign({}, ...configuration.parts.map(({ applied }) => applied?.[kind])) as Applied;
+}
 
 /** The list of projects counts as one of them while it cannot be read: it may name projects that nobody knows. */
-function appliedIn({ projects, isListKnown }: Projects, list: string): Applied[] {
+function appliedIn(
+  configuration: Configuration,
+  { projects, isListKnown }: Projects,
+  list: string,
+): Stated[] {
   if (isListKnown) return projects;
-  return [...projects, { folder: list, policies: { ...noPolicies, others: 'unknown' }, values: [] }];
+  return [...projects, { folder: list, applied: joined(configuration, 'unknown'), values: [] }];
 }
 
 /** A line for each project that differs from what was logged; `now` is absent if it is no longer served. */
 function appliedLines(
-  logged: ReadonlyMap<string, Applied | undefined>,
-  projects: readonly Applied[],
-): { folder: string; draft: EventDraft; now?: Applied }[] {
+  configuration: Configuration,
+  logged: ReadonlyMap<string, Stated | undefined>,
+  projects: readonly Stated[],
+): { folder: string; draft: EventDraft; now?: Stated }[] {
   const changed = projects.flatMap((project) => {
     const { folder } = project;
     const before = logged.get(folder);
     const keys = before === undefined ? [] : changedKeys(before, project);
-    const isSame = keys.length === 0 && sameJson(before?.policies, project.policies);
+    const isSame = keys.length === 0 && sameJson(before?.applied, project.applied);
     return isSame ? [] : [{ folder, draft: appliedLine(project, keys), now: project }];
   });
   const served = new Set(projects.map(({ folder }) => folder));
   const left = [...logged.keys()].filter((folder) => !served.has(folder));
-  // What requires proof comes first, then what is unknown: a merge that waits must not be decided by a laxer project of the
-  // same read.
-  const strictFirst = changed.toSorted((one, other) => laxness(one.now) - laxness(other.now));
+  const laxness = ({ now }: { now: Stated }): number => configuration.guard?.laxness(now.applied) ?? 0;
+  const strictFirst = changed.toSorted((one, other) => laxness(one) - laxness(other));
+  const applied = joined(configuration, 'none');
   return [
     ...strictFirst,
-    ...left.map((folder) => ({ folder, draft: appliedLine({ folder, policies: noPolicies }, [], false) })),
+    ...left.map((folder) => ({ folder, draft: appliedLine({ folder, applied }, [], false) })),
   ];
 }
 
-function laxness({ policies }: Applied): number {
-  if (Object.values(policies.deploy).some(({ skipDeployVerification: skip }) => skip === false)) return 0;
-  return policies.others === 'unknown' ? 1 : 2;
-}
-
 function appliedLine(
-  { folder, policies }: Pick<Applied, 'folder' | 'policies'>,
+  { folder, applied }: Pick<Stated, 'folder' | 'applied'>,
   keys: string[],
   served = true,
 ): EventDraft {
-  const detail = { project: folder, served, keys, ...policies };
+  const detail = { project: folder, served, keys, ...applied };
   return { event: 'monitor.config.applied', source: 'monitor', via: 'local', scope: {}, detail };
 }
 
-function changedKeys(before: Applied, after: Applied): string[] {
+function changedKeys(before: Stated, after: Stated): string[] {
   const [old, now] = [textsOf(before.values), textsOf(after.values)];
   const keys = new Set([...old.keys(), ...now.keys()]);
   return [...keys].filter((key) => old.get(key) !== now.get(key)).toSorted();
@@ -263,12 +275,12 @@ function textsOf(values: readonly ResolvedValue[]): Map<string, string> {
 }
 
 /**
- * The values that were valid in the files, and older values that still apply because nothing valid replaced them. A
- * repository whose policy is unknown is left out: on the next read it would count as known.
+ * The values that were valid in the files, and older values that still apply because nothing valid replaced them. A member
+ * of the guarded group whose state is unknown is left out: on the next read it would count as known.
  */
-function validIn({ values, policies }: ServedProject): LastGood {
-  const isUnknown = ([, section, repo = '']: KeyPath): boolean =>
-    section === 'deploy' && (policies.deploy[repoKey(repo)]?.skipDeployVerification ?? null) === null;
+function validIn({ guard }: Configuration, { values, applied }: ServedProject): LastGood {
+  const isUnknown = (path: KeyPath): boolean =>
+    guard !== undefined && isMember(guard, path) && guard.isUnknown(applied, path[guard.path.length] ?? '');
   const given = values.filter(
     ({ path, source }) => (source.kind === 'file' || source.kind === 'last-good') && !isUnknown(path),
   );
@@ -288,10 +300,10 @@ const OnDisk = z.array(
 );
 
 /** Only values of the committed file: secrets are not copied. */
-function forDisk(projects: readonly ServedProject[]): z.input<typeof OnDisk> {
+function forDisk(configuration: Configuration, projects: readonly ServedProject[]): z.input<typeof OnDisk> {
   return projects.map((project) => {
     const { folder, by, values } = project;
-    const valid = validIn(project);
+    const valid = validIn(configuration, project);
     const own = values.filter(({ field }) => field.layers[0] === 'project' && !isHidden(field));
     return { folder, by, values: own.flatMap(({ key }) => valid.get(key) ?? []) };
   });

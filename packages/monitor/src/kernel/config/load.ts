@@ -4,13 +4,13 @@ import { isMissing } from '@svc/lib/files';
 import { entriesIn, lookAt } from '@svc/lib/paths';
 import { worktreeRoot } from '../disk/git-folder.ts';
 import { leadsOut } from '../disk/private-file.ts';
+import type { Configuration } from './configuration.ts';
 import type { Machine } from './environment.ts';
 import { globalFile, locateProject, type ProjectPlace, secretsFile } from './locate.ts';
 import type { ConfigProblem } from './problems.ts';
-import type { ConfigFile } from './read-file.ts';
 import { readJsonFile, unreadable } from './read-json.ts';
 import { type LastGood, type Resolution, resolveConfig } from './resolve.ts';
-import type { Environment } from './resolved-value.ts';
+import type { ConfigFile, Environment } from './resolved-value.ts';
 
 export type ConfigFiles = {
   project: ProjectPlace;
@@ -24,6 +24,7 @@ export type LoadedConfig = Resolution & { files: ConfigFiles };
 
 /** `lastGood`: earlier valid values; they apply where the files are invalid now. */
 export async function loadConfig(
+  configuration: Configuration,
   machine: Machine,
   environment: Environment,
   start: string,
@@ -33,7 +34,7 @@ export async function loadConfig(
   const broken: ConfigProblem[] = [];
   const found = await takeProject(project, broken);
   const projectFile = found ?? (lastGood && (await missing(project.file, start, broken)));
-  const projectKey = keyOf(projectFile, lastGood);
+  const projectKey = keyOf(configuration, projectFile, lastGood);
   const ownFile = projectKey === undefined ? undefined : secretsFile(machine, projectKey);
   const own = ownFile === undefined ? undefined : await take(ownFile, ['secrets'], ['secrets'], broken);
   const ownIsThere = own !== undefined;
@@ -44,6 +45,7 @@ export async function loadConfig(
     broken,
   );
   const resolution = resolveConfig(
+    configuration,
     [projectFile, own, shared].filter((file) => file !== undefined),
     environment,
     lastGood,
@@ -124,9 +126,13 @@ async function isGone(folder: string): Promise<boolean> {
 }
 
 /** The project key from the project file alone: it decides which secrets file is read. */
-function keyOf(projectFile: ConfigFile | undefined, lastGood?: LastGood): string | undefined {
+function keyOf(
+  configuration: Configuration,
+  projectFile: ConfigFile | undefined,
+  lastGood?: LastGood,
+): string | undefined {
   if (projectFile === undefined) return undefined;
-  const { values } = resolveConfig([projectFile], {}, lastGood);
+  const { values } = resolveConfig(configuration, [projectFile], {}, lastGood);
   const key = values.find((value) => value.key === 'svc.projectKey')?.value;
   return typeof key === 'string' ? key : undefined;
 }

@@ -2,6 +2,7 @@
 // unknown key. `deprecated`: a key that still works, but will be removed.
 import { withoutCredentials } from './public-value.ts';
 import type { ReportedProblem } from './reported-problem.ts';
+import type { ResolvedValue } from './resolved-value.ts';
 
 type Severity = 'error' | 'ignored' | 'deprecated';
 
@@ -66,4 +67,23 @@ export function describeFound(value: unknown, secret = false): string {
   if (secret) return 'a string';
   const shown = withoutCredentials(value);
   return shown.length > 60 ? `a string of ${value.length} characters` : `string ${JSON.stringify(shown)}`;
+}
+
+/** Where a value stands. */
+export function placeOf({ key, source }: ResolvedValue): Pick<ConfigProblem, 'file' | 'line' | 'key'> {
+  if (source.kind === 'file') return { file: source.file, line: source.line, key };
+  return { file: source.kind === 'environment' ? 'environment' : 'configuration', key };
+}
+
+/** A block that works only as a whole: setting one of these keys requires all of them. */
+export function allOrNone(keys: readonly string[]): (values: readonly ResolvedValue[]) => ConfigProblem[] {
+  return (values) => {
+    const byKey = new Map(values.map((value) => [value.key, value]));
+    const given = keys.flatMap((key) => byKey.get(key) ?? []).filter((value) => value.value !== undefined);
+    const [first] = given;
+    if (first === undefined || given.length === keys.length) return [];
+    const missing = keys.filter((key) => byKey.get(key)?.value === undefined);
+    const message = `is set, but ${missing.join(' and ')} is not; set all of them or none.`;
+    return [{ ...placeOf(first), severity: 'error', code: 'incomplete', message }];
+  };
 }

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
+import { loadProjects } from '../../features/configure.ts';
 import { readMachine } from './environment.ts';
-import { loadProjects } from './projects.ts';
 
 /** The projects of a home with this global file, and with these files of projects. */
 async function load(global: (home: string) => unknown, files: Record<string, unknown> = {}) {
@@ -61,7 +61,7 @@ test('a file that listed projects and is gone is missing: they stay served, and 
 
 test('a listed folder that does not exist is a project that cannot be read', async () => {
   const { projects, problems } = await load((home) => ({ svc: { projects: [join(home, 'gone')] } }));
-  expect(projects).toMatchObject([{ policies: { deploy: {}, others: 'unknown' } }]);
+  expect(projects).toMatchObject([{ applied: { deploy: {}, others: 'unknown' } }]);
   expect(problems).toMatchObject([{ severity: 'error', message: expect.stringContaining('gone') }]);
 });
 

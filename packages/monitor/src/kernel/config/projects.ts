@@ -5,9 +5,7 @@
 import { isAbsolute } from 'node:path';
 import { createLimit } from '@svc/lib/limit';
 import { isThere } from '@svc/lib/paths';
-import type { Config } from '../../features/config.ts';
-import { isSameEnvironment } from '../../features/deploy/policy.ts';
-import { unservedDispatch } from '../../features/runs/dispatch.ts';
+import type { Config, Configuration } from './configuration.ts';
 import type { Machine } from './environment.ts';
 import { type ConfigFiles, type LoadedConfig, loadConfig } from './load.ts';
 import type { ConfigProblem } from './problems.ts';
@@ -42,12 +40,14 @@ const fewAtOnce = createLimit(4);
 export type KnownProjects = ReadonlyMap<string, { by: ServedProject['by']; lastGood: LastGood }>;
 
 export async function loadProjects(
+  configuration: Configuration,
   machine: Machine,
   environment: Environment,
   startFolder: string,
   known: KnownProjects = new Map(),
 ): Promise<Projects> {
-  const load = (folder: string, lastGood?: LastGood) => loadConfig(machine, environment, folder, lastGood);
+  const load = (folder: string, lastGood?: LastGood) =>
+    loadConfig(configuration, machine, environment, folder, lastGood);
   const started = await load(startFolder);
   const { listed, isListKnown, problems: listProblems } = listedIn(started, known);
   const own = started.files.project.folder;
@@ -80,8 +80,9 @@ export async function loadProjects(
     problems: [
       ...uniqueProblems([started, ...projects].flatMap(({ problems }) => problems)),
       ...listProblems,
-      ...disagreements(projects),
-      ...unservedDispatch(configs).map((repo) => unserved(repo, started.files.global)),
+      ...configuration.parts.flatMap(
+        ({ checkProjects }) => checkProjects?.(projects, started.files.global) ?? [],
+      ),
     ],
   };
 }
@@ -123,40 +124,8 @@ function lostList(file: string, before: readonly string[]): ConfigProblem {
   return { severity: 'error', code: 'unreadable', file, key: '', message, remedy };
 }
 
-/** Projects whose files say different things about one repository; the strictest counts. */
-function disagreements(projects: readonly ServedProject[]): ConfigProblem[] {
-  const stated = projects.flatMap(({ policies, files }) =>
-    Object.entries(policies.deploy).map(([repo, policy]) => ({ repo, policy, file: files.project.file })),
-  );
-  return [...Map.groupBy(stated, ({ repo }) => repo)].flatMap(([repo, all]): ConfigProblem[] => {
-    const strict = all.find(({ policy }) => policy.skipDeployVerification === false);
-    const other = all.find(
-      ({ policy }) =>
-        strict !== undefined &&
-        (policy.skipDeployVerification === true ||
-          !isSameEnvironment(policy.productionEnvironment, strict.policy.productionEnvironment)),
-    );
-    if (strict === undefined || other === undefined) return [];
-    const message = `disagrees with ${strict.file}, which requires a verified deployment to ${strict.policy.productionEnvironment}. The stricter one counts.`;
-    const remedy = 'Make both files say the same about this repository.';
-    const key = `svc.deploy.${repo}`;
-    return [{ severity: 'error', code: 'given-twice', file: other.file, key, message, remedy }];
-  });
-}
-
 function filesOf({ project, secrets, global }: ConfigFiles): string[] {
   return [...project.lookedAt, secrets.ownFile ?? secrets.file, global];
-}
-
-function unserved(repo: string, file: string): ConfigProblem {
-  return {
-    severity: 'ignored',
-    code: 'incomplete',
-    file,
-    key: 'svc.orchestration.dispatch',
-    message: `has an entry for ${repo}, but no served project has exactly this svc.repository.`,
-    remedy: 'Remove the entry, or add the project’s folder to svc.projects.',
-  };
 }
 
 /** The global file is read for each project; its problems are reported once. */

@@ -1,36 +1,14 @@
 // Reads one parsed configuration file by the schema: the fields that it sets, and the unknown keys.
 import { canonicalKey } from '@svc/contract/vendor-names';
 import { nearest } from '@svc/lib/nearest';
+import type { Configuration, Guard } from './configuration.ts';
 import { type Deprecation, deprecationOf } from './deprecations.ts';
-import { isHidden, type Layer, layerTitles, repoSlug } from './field.ts';
+import { isHidden, layerTitles } from './field.ts';
 import { formatKey } from './key-path.ts';
 import { type ConfigProblem, describeFound } from './problems.ts';
+import type { ConfigFile, FileEntry } from './resolved-value.ts';
 import { secretKind } from './secret-shapes.ts';
-import { acceptValue, type ConfigNode, configTree, type FieldNode, type KeyPath } from './tree.ts';
-
-export type ConfigFile = {
-  path: string;
-  /** The layers that the file may hold. The global file also holds the secrets of projects without a secrets file. */
-  layers: readonly Layer[];
-  /** The layers that are read from it; a subset of `layers`. */
-  reads: readonly Layer[];
-  /** Undefined if the file exists but cannot be read. */
-  data: unknown;
-  /** Line of a key in the file, for messages. */
-  lineOf: (path: KeyPath) => number | undefined;
-};
-
-/** One field's value in one file. */
-export type FileEntry = {
-  path: KeyPath;
-  field: FieldNode;
-  value: unknown;
-  file: ConfigFile;
-  layer: Layer;
-  line: number | undefined;
-  writtenAs: string;
-  deprecation: Deprecation | undefined;
-};
+import { acceptValue, type ConfigNode, type FieldNode, type KeyPath } from './tree.ts';
 
 /**
  * `names`: the paths of the members of keyed groups, also of empty ones. `invalid`: the fields and groups that the file
@@ -46,11 +24,11 @@ export type FileReading = {
   doubtful: KeyPath[];
 };
 
-export function readConfigFile(file: ConfigFile): FileReading {
+export function readConfigFile(configuration: Configuration, file: ConfigFile): FileReading {
   const reading = emptyReading();
   if (file.data === undefined) return { ...reading, invalid: [[]] };
   if (file.layers.includes('project')) findSecrets(file, file.data, [], reading.problems);
-  visit(file, configTree, [], [], file.data, reading);
+  visit(configuration, file, configuration.tree, [], [], file.data, reading);
   return reading;
 }
 
@@ -59,6 +37,7 @@ function emptyReading(): FileReading {
 }
 
 function visit(
+  configuration: Configuration,
   file: ConfigFile,
   node: ConfigNode,
   path: KeyPath,
@@ -66,7 +45,7 @@ function visit(
   data: unknown,
   reading: FileReading,
 ): void {
-  if (node.kind === 'field') return takeField(file, node, path, written, data, reading);
+  if (node.kind === 'field') return takeField(configuration, file, node, path, written, data, reading);
   if (!isObject(data)) {
     reading.problems.push(mistyped(file, written, 'an object', describeFound(data)));
     reading.invalid.push(path);
@@ -74,11 +53,12 @@ function visit(
   }
   for (const name of Object.keys(data)) {
     if (path.length === 0 && name === '$schema') continue;
-    visitChild(file, node, path, [...written, name], data[name], reading);
+    visitChild(configuration, file, node, path, [...written, name], data[name], reading);
   }
 }
 
 function visitChild(
+  configuration: Configuration,
   file: ConfigFile,
   node: Exclude<ConfigNode, FieldNode>,
   path: KeyPath,
@@ -88,51 +68,56 @@ function visitChild(
 ): void {
   const name = written.at(-1) ?? '';
   if (node.kind === 'keyed') {
-    const canonical = currentName(file, path, name);
+    const canonical = currentName(configuration, file, path, name);
     if (node.name.safeParse(canonical).success) {
       reading.names.push([...path, canonical]);
-      return visit(file, node.child, [...path, canonical], written, data, reading);
+      return visit(configuration, file, node.child, [...path, canonical], written, data, reading);
     }
     reading.problems.push(wrongName(file, written));
     reading.invalid.push(path, [...path, name]);
     const inside = emptyReading();
-    visit(file, node.child, [...path, name], written, data, inside);
+    visit(configuration, file, node.child, [...path, name], written, data, inside);
     reading.refused.push(...inside.entries);
     return;
   }
-  const current = currentName(file, path, name);
+  const current = currentName(configuration, file, path, name);
   const child = node.children.get(current);
-  if (child) return visit(file, child, [...path, current], written, data, reading);
+  if (child) return visit(configuration, file, child, [...path, current], written, data, reading);
   const meant = nearest(name, node.children.keys());
   reading.problems.push(unknownKey(file, written, meant));
   if (meant !== undefined) reading.invalid.push([...path, meant]);
-  if (isDeploy(path)) reading.invalid.push(path);
-  if (holdsDeploy(data)) reading.invalid.push(deployPath);
-  if (deployPath.join('.').startsWith(path.join('.'))) reading.doubtful.push(deployPath);
+  const { guard } = configuration;
+  if (guard === undefined) return;
+  if (isMember(guard, path)) reading.invalid.push(path);
+  if (holdsMembers(guard, data)) reading.invalid.push(guard.path);
+  if (guard.path.join('.').startsWith(path.join('.'))) reading.doubtful.push(guard.path);
 }
 
-export const deployPath: KeyPath = ['svc', 'deploy'];
-
-/** In the entry of one repository. An unknown key in it may be any of its fields, misspelt. */
-export function isDeploy(path: KeyPath): boolean {
-  return path.length > deployPath.length && deployPath.every((name, index) => path[index] === name);
-}
-
-/** Whether the value looks like the contents of a misspelt `deploy`, or of a misspelt `svc` around it. */
-function holdsDeploy(data: unknown): boolean {
+/** In a member of the guarded group. An unknown key in it may be any of its fields, misspelt. */
+export function isMember(guard: Guard | undefined, path: KeyPath): boolean {
   return (
-    isObject(data) && Object.keys(data).some((key) => key === 'deploy' || repoSlug.safeParse(key).success)
+    guard !== undefined &&
+    path.length > guard.path.length &&
+    guard.path.every((name, index) => path[index] === name)
   );
 }
 
+/** Whether the value looks like the contents of the misspelt group, or of a misspelt group around it. */
+function holdsMembers(guard: Guard, data: unknown): boolean {
+  return isObject(data) && Object.keys(data).some((key) => key === guard.path.at(-1) || guard.isMember(key));
+}
+
 /** The current name of a key below a path: vendor names and renamed keys are replaced. Names may contain dots. */
-function currentName(file: ConfigFile, path: KeyPath, name: string): string {
+function currentName(configuration: Configuration, file: ConfigFile, path: KeyPath, name: string): string {
   const around = path.map((above) => `${above}.`).join('');
   const key = canonicalKey(`${around}${name}`);
-  return (deprecationOf(key, file.layers)?.replacement ?? key).slice(around.length);
+  return (deprecationOf(configuration.deprecations, key, file.layers)?.replacement ?? key).slice(
+    around.length,
+  );
 }
 
 function takeField(
+  configuration: Configuration,
   file: ConfigFile,
   field: FieldNode,
   path: KeyPath,
@@ -140,7 +125,11 @@ function takeField(
   value: unknown,
   reading: FileReading,
 ): void {
-  const deprecation = deprecationOf(canonicalKey(formatKey(written)), file.layers);
+  const deprecation = deprecationOf(
+    configuration.deprecations,
+    canonicalKey(formatKey(written)),
+    file.layers,
+  );
   // Prefer a layer that is read from this file over one that is only allowed in it.
   const layer =
     field.layers.find((candidate) => file.reads.includes(candidate)) ??

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { resolveConfig } from '../../features/configure.ts';
 import { unknownDeployPolicy } from '../../features/deploy/policy.ts';
 import type { Layer } from './field.ts';
 import { formatProblem } from './problems.ts';
-import type { ConfigFile } from './read-file.ts';
-import { resolveConfig } from './resolve.ts';
+import type { ConfigFile } from './resolved-value.ts';
 
 const file = (layer: Layer, data: unknown, reads: readonly Layer[] = [layer]): ConfigFile => ({
   path: `${layer}.json`,
@@ -48,13 +48,15 @@ describe('groups keyed by a name', () => {
   });
 
   test('the name of a repository may contain dots', () => {
-    const { policies, problems } = project({ deploy: { 'acme/next.js': { skipDeployVerification: false } } });
+    const { applied: policies, problems } = project({
+      deploy: { 'acme/next.js': { skipDeployVerification: false } },
+    });
     expect(problems).toEqual([]);
     expect(policies.deploy).toMatchObject({ 'acme/next.js': { skipDeployVerification: false } });
   });
 
   test('a repository with the ending of a clone address is refused, because it would match nothing', () => {
-    const { config, problems, policies } = project({ deploy: { 'acme/web.git': {} } });
+    const { config, problems, applied: policies } = project({ deploy: { 'acme/web.git': {} } });
     expect(config).toBeUndefined();
     expect(problems[0]).toMatchObject({ code: 'wrong-name', remedy: 'Write "acme/web".' });
     expect(policies.others).toBe('unknown');
@@ -65,7 +67,7 @@ describe('groups keyed by a name', () => {
     const policiesWith = (skipDeployVerification: boolean) =>
       project({
         deploy: { 'acme/web.git': { skipDeployVerification, productionEnvironment: 'live', timeoutSec: '' } },
-      }).policies;
+      }).applied;
     expect(policiesWith(false).deploy).toEqual({
       'acme/web': {
         ...unknownDeployPolicy,
@@ -81,20 +83,20 @@ describe('groups keyed by a name', () => {
 
   test('two spellings of one repository: the stricter entry counts, and nothing is relaxed', () => {
     const lax = { skipDeployVerification: true };
-    const { policies } = project({
+    const { applied: policies } = project({
       deploy: { 'ACME/Web': lax, 'acme/web': { skipDeployVerification: false } },
     });
     expect(policies).toMatchObject({
       deploy: { 'acme/web': { skipDeployVerification: false } },
       relaxes: [],
     });
-    expect(project({ deploy: { 'acme/web': lax } }).policies.relaxes).toEqual(['acme/web']);
-    expect(project({ deploy: { 'acme/web': {} } }).policies.relaxes).toEqual([]);
+    expect(project({ deploy: { 'acme/web': lax } }).applied.relaxes).toEqual(['acme/web']);
+    expect(project({ deploy: { 'acme/web': {} } }).applied.relaxes).toEqual([]);
   });
 
   test('what a valid file skips counts, whatever is wrong with the other files', () => {
     const own = file('project', { svc: { deploy: { 'acme/web': { skipDeployVerification: true } } } });
-    const { config, policies } = resolveConfig([own, file('global', { svc: [] })], {});
+    const { config, applied: policies } = resolveConfig([own, file('global', { svc: [] })], {});
     expect(config).toBeUndefined();
     expect(policies).toMatchObject({
       deploy: { 'acme/web': { skipDeployVerification: true } },
@@ -103,7 +105,7 @@ describe('groups keyed by a name', () => {
   });
 
   test('a file with an error may require a proof, but what it skips does not count', () => {
-    const { policies } = project({
+    const { applied: policies } = project({
       deploy: {
         'acme/web': { skipDeployVerification: false },
         'acme/api': { skipDeployVerification: true },

@@ -2,20 +2,25 @@
 // its environment variable, then its files in the field's order, then deprecated keys and locations, then the default.
 // `false` and `null` are values like any other. An invalid value affects only its own key: the last good value of that
 // key stays in use, if there was one.
-import { Config } from '../../features/config.ts';
-import { crossChecks, trackerSecrets } from '../../features/config-checks.ts';
-import { type ProjectPolicies, policiesOf } from '../../features/deploy/policy.ts';
+import type { Applied, Config, Configuration, Guard } from './configuration.ts';
 import { isHidden, layerTitles } from './field.ts';
 import { formatKey } from './key-path.ts';
 import { type ConfigProblem, describeFound } from './problems.ts';
-import { type ConfigFile, deployPath, type FileEntry, isDeploy, readConfigFile } from './read-file.ts';
-import type { Environment, LookedAt, ResolvedValue, ValueSource } from './resolved-value.ts';
+import { isMember, readConfigFile } from './read-file.ts';
+import type {
+  ConfigFile,
+  Environment,
+  FileEntry,
+  LookedAt,
+  ResolvedValue,
+  ValueSource,
+} from './resolved-value.ts';
 import {
   acceptValue,
   type CataloguedField,
-  configTree,
   type FieldNode,
   fieldsBelow,
+  type GroupNode,
   type KeyPath,
 } from './tree.ts';
 
@@ -24,8 +29,8 @@ export type Resolution = {
   config: Config | undefined;
   /** Usable despite errors: invalid values are replaced by the last good ones, or by defaults. */
   usable: Config;
-  /** How each repository's merges are verified; `unknown` where the configuration cannot be read. */
-  policies: ProjectPolicies;
+  /** What is logged of it. */
+  applied: Applied;
   values: ResolvedValue[];
   problems: ConfigProblem[];
 };
@@ -36,11 +41,13 @@ export type LastGood = ReadonlyMap<string, { path: KeyPath; value: unknown }>;
 type Invalid = { file: ConfigFile; path: KeyPath };
 
 export function resolveConfig(
+  configuration: Configuration,
   files: readonly ConfigFile[],
   environment: Environment,
   lastGood: LastGood = new Map(),
 ): Resolution {
-  const readings = files.map(readConfigFile);
+  const { tree, parts, guard } = configuration;
+  const readings = files.map((file) => readConfigFile(configuration, file));
   const problems = readings.flatMap((reading) => reading.problems);
   const invalid = readings.flatMap((reading, index) =>
     [...reading.invalid, ...(lastGood.size > 0 ? reading.doubtful : [])].map((path) => ({
@@ -53,42 +60,44 @@ export function resolveConfig(
     readings.flatMap((reading) => reading.entries),
     (entry) => formatKey(entry.path),
   );
-  const fields = fieldsBelow(configTree, [], (path) => namesBelow(path, names));
-  const values = [...fields, ...goneFields(fields, invalid, lastGood)].map(
+  const fields = fieldsBelow(tree, [], (path) => namesBelow(path, names));
+  const values = [...fields, ...goneFields(tree, fields, invalid, lastGood)].map(
     ({ path, field }): ResolvedValue => {
       const key = formatKey(path);
       const found = resolveField(path, field, entriesByKey.get(key) ?? [], files, environment, problems);
       const wrong = isGiven(found) ? undefined : invalid.find((one) => concerns(one, path, field));
       if (wrong === undefined) return found;
-      if (!wasKnown(path, lastGood)) return { ...found, uncertain: true };
+      if (!wasKnown(guard, path, lastGood)) return { ...found, uncertain: true };
       const { value } = lastGood.get(key) ?? { value: field.default };
       return { ...found, value, source: { kind: 'last-good', file: wrong.file.path } };
     },
   );
-  problems.push(...crossChecks(values), ...trackerSecrets(readings.flatMap((reading) => reading.entries)));
-  const usable = Config.parse(nest(values));
+  const entries = readings.flatMap((reading) => reading.entries);
+  problems.push(...parts.flatMap(({ check }) => check?.(values, entries) ?? []));
+  const usable = configuration.schema.parse(nest(values));
   const broken = new Set(problems.flatMap(({ severity, file }) => (severity === 'error' ? [file] : [])));
-  // Whatever is known from before: the file may name further repositories now.
-  const isUnknown = readings.some((reading, index) =>
-    reading.invalid.some((path) =>
-      concerns({ file: files[index] as ConfigFile, path }, deployPath, { layers: ['project'] }),
+  const resolved = {
+    config: usable,
+    values,
+    // Whatever is known from before: the file may name further members now.
+    isUnknown: readings.some((reading, index) =>
+      reading.invalid.some(
+        (path) =>
+          guard !== undefined &&
+          concerns({ file: files[index] as ConfigFile, path }, guard.path, { layers: ['project'] }),
+      ),
     ),
-  );
-  const refused = readings.flatMap((reading) => reading.refused);
-  const misnamed = invalid.flatMap(({ path }) =>
-    isDeploy(path) && path[2]?.endsWith('.git')
-      ? { repo: path[2], values: refused.filter((entry) => entry.path[2] === path[2]) }
-      : [],
-  );
-  const policies = policiesOf(usable, values, isUnknown ? 'unknown' : 'default', {
-    isValid: (file) => !broken.has(file),
-    misnamed,
-  });
-  return { config: broken.size > 0 ? undefined : usable, usable, policies, values, problems };
+    isValid: (file: string) => !broken.has(file),
+    invalid: invalid.map(({ path }) => path),
+    refused: readings.flatMap((reading) => reading.refused),
+  };
+  const applied = Object.assign({}, ...parts.map((part) => part.applied?.of(resolved))) as Applied;
+  return { config: broken.size > 0 ? undefined : usable, usable, applied, values, problems };
 }
 
 /** Members of keyed groups that the last good configuration had, if the group that should hold them is invalid. */
 function goneFields(
+  tree: GroupNode,
   present: readonly CataloguedField[],
   invalid: readonly Invalid[],
   lastGood: LastGood,
@@ -96,15 +105,16 @@ function goneFields(
   if (invalid.length === 0 || lastGood.size === 0) return [];
   const known = new Set(present.map(({ path }) => formatKey(path)));
   const names = [...lastGood.values()].flatMap(({ path }) => path.map((_, end) => path.slice(0, end + 1)));
-  return fieldsBelow(configTree, [], (path) => namesBelow(path, names)).filter(
+  return fieldsBelow(tree, [], (path) => namesBelow(path, names)).filter(
     ({ path, field }) => !known.has(formatKey(path)) && invalid.some((one) => concerns(one, path, field)),
   );
 }
 
-/** A key that the last good configuration did not set had its default then; an unnamed repository is new. */
-function wasKnown(path: KeyPath, lastGood: LastGood): boolean {
-  if (!isDeploy(path)) return lastGood.size > 0;
-  return [...lastGood.values()].some(({ path: known }) => isDeploy(known) && known[2] === path[2]);
+/** A key that the last good configuration did not set had its default then; an unnamed member of the guarded group is new. */
+function wasKnown(guard: Guard | undefined, path: KeyPath, lastGood: LastGood): boolean {
+  if (guard === undefined || !isMember(guard, path)) return lastGood.size > 0;
+  const at = guard.path.length;
+  return [...lastGood.values()].some(({ path: known }) => isMember(guard, known) && known[at] === path[at]);
 }
 
 function isGiven({ source }: ResolvedValue): boolean {

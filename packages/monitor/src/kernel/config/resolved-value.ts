@@ -1,4 +1,6 @@
 // A value and where it came from.
+import type { Deprecation } from './deprecations.ts';
+import type { Layer } from './field.ts';
 import type { FieldNode, KeyPath } from './tree.ts';
 
 /** The variables of a process. */
@@ -24,4 +26,28 @@ export type ResolvedValue = {
   lookedAt: LookedAt[];
   /** The value in the file is invalid and no earlier valid one is known: this value is a guess. */
   uncertain?: true;
+};
+
+export type ConfigFile = {
+  path: string;
+  /** The layers that the file may hold. The global file also holds the secrets of projects without a secrets file. */
+  layers: readonly Layer[];
+  /** The layers that are read from it; a subset of `layers`. */
+  reads: readonly Layer[];
+  /** Undefined if the file exists but cannot be read. */
+  data: unknown;
+  /** Line of a key in the file, for messages. */
+  lineOf: (path: KeyPath) => number | undefined;
+};
+
+/** One field's value in one file. */
+export type FileEntry = {
+  path: KeyPath;
+  field: FieldNode;
+  value: unknown;
+  file: ConfigFile;
+  layer: Layer;
+  line: number | undefined;
+  writtenAs: string;
+  deprecation: Deprecation | undefined;
 };

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
+import { loadConfig } from '../../features/configure.ts';
 import { createFileLocks } from '../disk/lock.ts';
 import { readMachine } from './environment.ts';
-import { loadConfig } from './load.ts';
 import { createConfigStore } from './store.ts';
 
 async function storeWith(global: string) {

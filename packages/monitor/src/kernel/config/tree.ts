@@ -3,7 +3,6 @@
 import { expectedIn, fieldAt, ownMessages } from '@svc/contract/expected';
 import { nearest } from '@svc/lib/nearest';
 import { z } from 'zod';
-import { Config } from '../../features/config.ts';
 import { type FieldFacts, fieldFacts } from './field.ts';
 
 export type FieldNode = FieldFacts & { kind: 'field'; schema: z.ZodType; value: z.ZodType; default: unknown };
@@ -47,13 +46,11 @@ function fieldNode(schema: z.ZodType, facts: FieldFacts): FieldNode {
   throw new Error('a field must be created by field() or optionalField()');
 }
 
-function rootOf(schema: z.ZodType): GroupNode {
+export function rootOf(schema: z.ZodType): GroupNode {
   const root = nodeOf(schema);
   if (root.kind !== 'group') throw new Error('the configuration must be a group');
   return root;
 }
-
-export const configTree: GroupNode = rootOf(Config);
 
 /** The child of a node by name; in a keyed group every name has one. */
 export function childOf(node: GroupNode | KeyedNode, name: string): ConfigNode | undefined {
@@ -101,9 +98,4 @@ export function fieldsBelow(
       ? [...node.children]
       : [...namesAt(path)].map((name) => [name, node.child as ConfigNode] as const);
   return entries.flatMap(([name, child]) => fieldsBelow(child, [...path, name], namesAt));
-}
-
-/** Every field, with a placeholder for the name in a keyed group: `svc.deploy.<name>.timeoutSec`. */
-export function allFields(): CataloguedField[] {
-  return fieldsBelow(configTree, [], () => ['<name>']);
 }

@@ -4,7 +4,7 @@ import { connectDaemon } from '../../../cli/kit/daemon-client.ts';
 import type { Terminal } from '../../../cli/kit/terminal.ts';
 import type { Machine } from '../../../kernel/config/environment.ts';
 import { type Layer, layerTitles } from '../../../kernel/config/field.ts';
-import { findKey, isField } from '../../../kernel/config/key-path.ts';
+import { isField } from '../../../kernel/config/key-path.ts';
 import type { ConfigFiles, LoadedConfig } from '../../../kernel/config/load.ts';
 import { MASK, publicValue } from '../../../kernel/config/public-value.ts';
 import { valueFromText } from '../../../kernel/config/resolve.ts';
@@ -12,6 +12,7 @@ import type { LookedAt, ResolvedValue } from '../../../kernel/config/resolved-va
 import { secretKind } from '../../../kernel/config/secret-shapes.ts';
 import type { FieldNode, KeyPath } from '../../../kernel/config/tree.ts';
 import { Failure } from '../../../kernel/failure.ts';
+import { findKey } from '../../configure.ts';
 import { addressFingerprint } from '../../feeds/io/address-fingerprint.ts';
 import type { ConfigEntry } from '../api.ts';
 import { maskedValue, projectEntry, sourceText } from '../config-report.ts';

@@ -1,7 +1,7 @@
 // The questions: what is asked, what is suggested, and what happens after a wrong answer.
 import { describe, expect, test } from 'vitest';
-import { resolveConfig } from '../../../kernel/config/resolve.ts';
 import { Failure } from '../../../kernel/failure.ts';
+import { resolveConfig } from '../../configure.ts';
 import { type Asking, collectAnswers } from './answers.ts';
 import type { Lookups } from './lookups.ts';
 import type { Prompter } from './prompter.ts';

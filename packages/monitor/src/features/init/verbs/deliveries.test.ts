@@ -1,6 +1,6 @@
 // Whether payloads may pass through a relay: never without a choice, unless the repository is known to be public.
 import { describe, expect, test } from 'vitest';
-import { resolveConfig } from '../../../kernel/config/resolve.ts';
+import { resolveConfig } from '../../configure.ts';
 import { type AskingDeliveries, askDeliveries, type Visibility } from './deliveries.ts';
 import type { Prompter } from './prompter.ts';
 

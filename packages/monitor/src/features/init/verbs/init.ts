@@ -9,11 +9,11 @@ import { Interrupted, isInteractive, paint, printJson, type Terminal } from '../
 import { verb } from '../../../cli/kit/verb.ts';
 import type { DoctorTools } from '../../../kernel/check/check.ts';
 import { relayReadKeyFile } from '../../../kernel/config/locate.ts';
-import { loadProjects } from '../../../kernel/config/projects.ts';
 import { readSecretFile } from '../../../kernel/disk/atomic-write.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { type Host, thisProcess } from '../../../kernel/instance/control.ts';
 import { hookMemoryFile, openHookMemory } from '../../codehost/io/hooks.ts';
+import { loadProjects } from '../../configure.ts';
 import { doctorTools } from '../../doctor/checks/doctor.ts';
 import { ownRelayUrl } from '../../feeds/io/provision-channel.ts';
 import { ticketPrefixOf } from '../../tracker/tracker-of.ts';

@@ -4,7 +4,6 @@ import type { Session } from '../../../cli/kit/session.ts';
 import type { Terminal } from '../../../cli/kit/terminal.ts';
 import { VERSION } from '../../../cli/kit/version.ts';
 import { formatProblem } from '../../../kernel/config/problems.ts';
-import { loadProjects } from '../../../kernel/config/projects.ts';
 import type { Environment } from '../../../kernel/config/resolved-value.ts';
 import { refuseNewerData } from '../../../kernel/disk/data-format.ts';
 import { type Host, type Started, startDaemon } from '../../../kernel/instance/control.ts';
@@ -17,6 +16,7 @@ import {
   measureDrift,
   ownVersion,
 } from '../../../kernel/instance/version-drift.ts';
+import { loadProjects } from '../../configure.ts';
 import { readSecrets } from '../../feeds/io/feed.ts';
 import { readKeyVariables } from '../../feeds/io/provision-channel.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ConfigFile } from '../../../kernel/config/read-file.ts';
-import { resolveConfig } from '../../../kernel/config/resolve.ts';
+import type { ConfigFile } from '../../../kernel/config/resolved-value.ts';
+import { resolveConfig } from '../../configure.ts';
 import { backendOf } from '../proxy-request.ts';
 
 const otel = (given: object) => ({ otel: { enabled: true, prometheusUrl: null, lokiUrl: null, ...given } });

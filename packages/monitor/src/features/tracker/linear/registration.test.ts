@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { type FakeTracker, temporaryFolder, testTracker } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { readMachine } from '../../../kernel/config/environment.ts';
-import { loadConfig } from '../../../kernel/config/load.ts';
 import { createConfigStore } from '../../../kernel/config/store.ts';
 import { createFileLocks } from '../../../kernel/disk/lock.ts';
+import { loadConfig } from '../../configure.ts';
 import type { LinearClient } from '../io/linear/client.ts';
 import {
   deregisterTrackerWebhook,

@@ -1,5 +1,5 @@
-import { resolveConfig } from '../../../kernel/config/resolve.ts';
 import type { Config } from '../../config.ts';
+import { resolveConfig } from '../../configure.ts';
 import { TOKEN } from './client-of.ts';
 
 /** The configuration of a project with a tracker: the content of its own file, and the token of its secrets file. */

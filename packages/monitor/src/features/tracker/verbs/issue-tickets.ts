@@ -2,8 +2,8 @@
 
 import { openSession } from '../../../cli/kit/session.ts';
 import type { Terminal } from '../../../cli/kit/terminal.ts';
-import { loadProjects } from '../../../kernel/config/projects.ts';
 import { Failure } from '../../../kernel/failure.ts';
+import { loadProjects } from '../../configure.ts';
 import { ticketWritten } from '../tracker-of.ts';
 
 /** The project of the current folder goes first. */

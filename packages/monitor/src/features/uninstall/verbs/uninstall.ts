@@ -11,9 +11,9 @@ import {
 } from '../../../cli/kit/terminal.ts';
 import { plainText } from '../../../cli/kit/text.ts';
 import { verb } from '../../../cli/kit/verb.ts';
-import { loadProjects } from '../../../kernel/config/projects.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { type Host, thisProcess } from '../../../kernel/instance/control.ts';
+import { loadProjects } from '../../configure.ts';
 import { hooksPart, skillsPart, trustPart } from './agent-settings.ts';
 import { codehostPart, relayPart, teamPart, trackerPart } from './feeds.ts';
 import { foldersPart } from './folders.ts';
