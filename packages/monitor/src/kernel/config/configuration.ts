@@ -21,7 +21,7 @@ export interface Applied {}
 /** A project whose configuration is read. */
 export type StatingProject = { usable: Config; applied: Applied; files: { project: { file: string } } };
 
-export type Resolved = {
+type Resolved = {
   config: Config;
   values: readonly Pick<ResolvedValue, 'path' | 'value' | 'source' | 'uncertain'>[];
   /** Whether part of the configuration that may state something cannot be read. */
@@ -34,7 +34,7 @@ export type Resolved = {
 };
 
 /** What a feature logs of each project. */
-export type AppliedPart = {
+type AppliedPart = {
   of: (resolved: Resolved) => Partial<Applied>;
   /** Of a project that is not served, and of one whose configuration cannot be read. */
   none?: Partial<Applied>;
