@@ -36,7 +36,7 @@ type Resolved = {
 /** What a feature logs of each project. */
 type AppliedPart = {
   of: (resolved: Resolved) => Partial<Applied>;
-  /** Of a project that is not served, and of one whose configuration cannot be read. */
+  /** What is logged of a project that is not served, or whose configuration cannot be read. */
   none?: Partial<Applied>;
   unknown?: Partial<Applied>;
 };
