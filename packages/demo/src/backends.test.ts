@@ -1,3 +1,4 @@
+import { trackerShapes } from 'svc-monitor/src/features/tracker/api-answer.ts';
 import { expect, it, onTestFinished, test } from 'vitest';
 import { startDemoBackends } from './backends.ts';
 import { DAY_ENDS, openDay, readRecords } from './day.ts';
@@ -74,7 +75,8 @@ it('has a tracker that knows each ticket and its state, and has no news', async 
     data: { issues: { nodes: [{ identifier: 'TID-140' }] } },
   });
   expect(await send('query IssueState', { id: 'TID-999' })).toMatchObject({ data: null });
-  await send('mutation SetIssueState', { id: 'issue-TID-140', stateId: 'state-done' });
+  const moved = await send('mutation SetIssueState', { id: 'issue-TID-140', stateId: 'state-done' });
+  expect(trackerShapes.SetIssueState.safeParse(moved.data).error).toBeUndefined();
   const stateOf = (name: string) => ({ data: { issue: { state: { name } } } });
   expect(await send('query IssueState', { id: 'TID-140' })).toMatchObject(stateOf('Done'));
   const delivered = records.find(

@@ -67,7 +67,7 @@ export async function startScriptedTracker(day: Pick<Day, 'records' | 'nowIs'>):
         const state = states.get(stateId);
         if (issue === undefined || state === undefined) return undefined;
         issues.set(issue.identifier, { ...issue, state });
-        return { issueUpdate: { success: true, issue: { ...issue, state } } };
+        return { issueUpdate: { success: true, issue: wholeIssue({ ...issue, state }) } };
       }
       default:
         return undefined;
@@ -87,6 +87,21 @@ export async function startScriptedTracker(day: Pick<Day, 'records' | 'nowIs'>):
 }
 
 const lastPage = { hasNextPage: false, endCursor: null };
+
+/** A delivery has only some of the fields, and its labels are a plain list. */
+function wholeIssue({ labels, ...issue }: Issue): object {
+  const unset = { archivedAt: null, trashed: null, estimate: null, dueDate: null, cycle: null, parent: null };
+  return {
+    ...unset,
+    priority: 0,
+    priorityLabel: 'No priority',
+    assignee: null,
+    project: null,
+    createdAt: issue.updatedAt,
+    ...issue,
+    labels: { nodes: labels ?? [] },
+  };
+}
 
 function textOf({ title, url, state, description = null, labels }: Issue): object {
   return {
