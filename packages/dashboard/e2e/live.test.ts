@@ -189,6 +189,9 @@ describe('the board', () => {
     const bar = page.getByRole('region', { name: 'Data status' });
     await bar.getByText(/^This board is not live\. /).waitFor();
     await bar.getByText(why, { exact: true }).waitFor();
+    // What is well is on Doctor.
+    expect(await bar.getByText('the board is up to date').count()).toBe(0);
+    await bar.getByRole('link', { name: /^All \d+ checks$/ }).waitFor();
     expect(await overflow(page)).toBeLessThanOrEqual(0);
   });
 

@@ -1,6 +1,6 @@
 // The first line of every screen: whether its data can be trusted. One quiet line if all is well; each problem is
 // listed with since when, why, and how to fix it.
-import { useLocation } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { ChevronDown, Moon, Search, Sun } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
 import { useState } from 'react';
@@ -61,10 +61,19 @@ export function TrustBar() {
     health === undefined
       ? { meaning: 'unknown' as const, words: 'Connecting to the daemon' }
       : trustLine(findings, { isPast: moment !== null });
+  const problems = findings.filter(({ grade }) => grade !== 'ok');
   return (
     <Bar meaning={meaning} words={words}>
-      <div className="px-6 pb-4 max-wide:px-4">
-        <Findings findings={findings} />
+      <div className="flex flex-col gap-2 px-6 pb-4 max-wide:px-4">
+        <Findings findings={problems.length === 0 ? findings : problems} />
+        {problems.length > 0 && (
+          <Link
+            to="/doctor"
+            className="w-fit text-small underline decoration-line-strong underline-offset-2 hover:decoration-current"
+          >
+            All {findings.length} checks
+          </Link>
+        )}
       </div>
     </Bar>
   );

@@ -98,8 +98,14 @@ function Report({ report, filter }: { report: ConfigReport; filter: ConfigFilter
         <table className="w-full text-small">
           <tbody>
             {report.machine.map(({ variable, value, fromEnvironment, description }) => (
-              <tr key={variable} className="border-line border-b align-top last:border-0">
-                <th scope="row" className="w-72 py-2 pr-4 text-left font-normal">
+              <tr
+                key={variable}
+                className="border-line border-b align-top last:border-0 max-wide:grid max-wide:grid-cols-[minmax(0,1fr)_auto]"
+              >
+                <th
+                  scope="row"
+                  className="w-72 py-2 pr-4 text-left font-normal max-wide:col-span-2 max-wide:w-full max-wide:pb-0"
+                >
                   <code className="break-all text-ink">{variable}</code>
                   <span className="block text-tiny text-muted">{description}</span>
                 </th>

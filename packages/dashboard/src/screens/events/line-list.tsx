@@ -110,7 +110,7 @@ export function LineList({
                 {new Date(line.ts).toLocaleTimeString('en-GB')}
               </time>
               <span className="w-14 shrink-0 text-muted max-wide:hidden">{line.seq}</span>
-              <span className="min-w-0 truncate text-ink wide:w-72 wide:max-w-[45%] wide:shrink-0">
+              <span className="min-w-0 truncate text-ink wide:w-56 wide:max-w-[45%] full:w-72 wide:shrink-0">
                 {line.event}
               </span>
               <span className="min-w-0 flex-1 truncate text-muted max-wide:basis-full">

@@ -113,7 +113,7 @@ function Chart({ model, lines, isPast }: { model: RunModel; lines: readonly Even
       tabIndex={0}
       className="flex max-h-[32rem] overflow-auto"
     >
-      <div className="sticky left-0 z-20 h-fit w-28 shrink-0 border-line border-r bg-surface pt-1 max-wide:w-22">
+      <div className="sticky left-0 z-10 h-fit w-28 shrink-0 border-line border-r bg-surface pt-1 max-wide:w-22">
         {[...waves.keys()].map((wave) => (
           <div
             key={wave}

@@ -93,11 +93,11 @@ export function WorkersTable({
               {head('ticket', 'Ticket')}
               {head('status', 'Status')}
               {head('age', 'In status', true)}
-              <Column number className="max-wide:hidden">
+              <Column number className="max-full:hidden">
                 Wave
               </Column>
               <Column className="max-wide:hidden">Pull request</Column>
-              <Column className="max-wide:hidden">Verification</Column>
+              <Column className="max-full:hidden">Verification</Column>
               {head('cost', 'Cost', true)}
               <Column>
                 <span className="sr-only">Actions</span>
@@ -171,7 +171,7 @@ function Row({
       <Cell number>
         {ticket.since === null ? <span className="text-muted">not started</span> : <Age at={ticket.since} />}
       </Cell>
-      <Cell number className="max-wide:hidden">
+      <Cell number className="max-full:hidden">
         {ticket.wave ?? <span className="text-muted">none yet</span>}
       </Cell>
       <Cell className="whitespace-nowrap max-wide:hidden">
@@ -181,7 +181,7 @@ function Row({
           <OutsideLink href={ticket.pr.url}>#{ticket.pr.number}</OutsideLink>
         )}
       </Cell>
-      <Cell className="whitespace-nowrap max-wide:hidden">
+      <Cell className="whitespace-nowrap max-full:hidden">
         {verification === null ? (
           <span className="text-muted">none yet</span>
         ) : (

@@ -53,8 +53,10 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
           <Column>Run</Column>
           <Column>State</Column>
           <Column>Progress</Column>
-          <Column number>Wave</Column>
-          <Column number>
+          <Column number className="max-full:hidden">
+            Wave
+          </Column>
+          <Column number className="max-full:hidden">
             <span className="ml-auto block w-16 whitespace-normal">Active agents</span>
           </Column>
           <Column number>Cost</Column>
@@ -83,8 +85,12 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
             <Cell className="w-40 full:w-56">
               <Progress model={model} />
             </Cell>
-            <Cell number>{waveWords(model.waves)}</Cell>
-            <Cell number>{workingWords(model)}</Cell>
+            <Cell number className="max-full:hidden">
+              {waveWords(model.waves)}
+            </Cell>
+            <Cell number className="max-full:hidden">
+              {workingWords(model)}
+            </Cell>
             <Cell number>{runCostText(model)}</Cell>
             <Cell number>{waitedOf(model)}</Cell>
             <Cell number className="max-full:hidden">
