@@ -64,12 +64,12 @@ const faults: Fault[] = [
       for (let count = 0; count < 3; count += 1) await codehost.emit('acme/web', 'pull_request', merged);
     },
     says: [
-      /^codehost +degraded.* 401s in the last hour 3 .*signed with another secret/m,
+      /^codehost +degraded.* wrong signatures in the last hour: 3 .*signed with another secret/m,
       'Run: svc setup-webhooks --force, and restart the daemon with the new secret',
     ],
     doctor: [
       /^broken +feeds +the codehost feed is degraded: .*signed with another secret/m,
-      '401s in the last hour 3',
+      'wrong signatures in the last hour: 3',
       'Run: svc setup-webhooks --force, and restart the daemon with the new secret',
     ],
   },
@@ -86,7 +86,7 @@ const faults: Fault[] = [
       for (let count = 0; count < 3; count += 1) await codehost.emit('acme/web', 'pull_request', merged);
     },
     says: [
-      /401s in the last hour \d+ \(\d+ with a body that the relay rewrote\)/,
+      /wrong signatures in the last hour: \d+ \(\d+ with a body that the relay rewrote\)/,
       'or the relay rewrites them',
       'use a relay that keeps the bytes (SVC_RELAY_URL)',
     ],

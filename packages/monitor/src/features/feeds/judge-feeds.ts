@@ -71,17 +71,26 @@ function judgeTunnel(tunnel: ReportedFeeds['tunnels'][number], needed: boolean):
 }
 
 function evidenceOf(tunnel: ReportedFeeds['tunnels'][number]): string {
-  const { exact, reserialised } = tunnel.unauthorisedLastHour;
-  const rewritten = reserialised === 0 ? '' : ` (${reserialised} with a body that the relay rewrote)`;
   return [
     `last relay ping ${timeText(tunnel.lastPingAt)}`,
     `last delivery ${timeText(tunnel.lastMessageAt)}`,
-    `401s in the last hour ${exact + reserialised}${rewritten}`,
+    ...refusedWords(tunnel.unauthorisedLastHour),
   ].join(', ');
 }
 
-function timeText(at: number | null): string {
-  return at === null ? 'never' : new Date(at).toISOString();
+/** Nothing when none was refused. */
+export function refusedWords({
+  exact,
+  reserialised,
+}: ReportedFeeds['tunnels'][number]['unauthorisedLastHour']): string[] {
+  const rewritten = reserialised === 0 ? '' : ` (${reserialised} with a body that the relay rewrote)`;
+  const count = exact + reserialised;
+  return count === 0 ? [] : [`wrong signatures in the last hour: ${count}${rewritten}`];
+}
+
+/** `2026-01-02 03:04:05 UTC` */
+function timeText(at: number | string | null): string {
+  return at === null ? 'never' : `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
 const gradeOfHold: Readonly<Record<string, CheckGrade>> = { [POLLING_ONLY]: 'ok', 'repo-gone': 'broken' };
@@ -98,7 +107,7 @@ function judgeRepos({ repos, codehost, tunnels }: ReportedFeeds): DoctorFinding[
         'code-host',
         gradeOfHold[code ?? ''] ?? 'warning',
         `${repo} has no hook and is polled: ${why}`,
-        { since, evidence: `last poll ${codehost.lastAt ?? 'never'}`, remedy },
+        { since, evidence: `last poll ${timeText(codehost.lastAt)}`, remedy },
       ),
     );
   if (hooked.length === 0) return polled;
@@ -110,7 +119,7 @@ function judgeRepos({ repos, codehost, tunnels }: ReportedFeeds): DoctorFinding[
 
 function judgeCodehostPolling({ state, code, why, remedy, lastAt, clock }: ReportedFeeds['codehost']) {
   const found: DoctorFinding[] = [];
-  const evidence = `last poll ${lastAt ?? 'never'}`;
+  const evidence = `last poll ${timeText(lastAt)}`;
   if (state === 'disabled')
     found.push(doctorFinding('code-host', 'ok', `the code host is not polled: ${why ?? ''}`, { remedy }));
   else if (state === 'failing')
@@ -140,7 +149,7 @@ function judgeTrackerPolling({ state, why, remedy, teams }: ReportedFeeds['track
       }),
     ];
   return teams.map(({ team, error, remedy: fix, lastAt }) => {
-    const evidence = `last poll ${lastAt ?? 'never'}`;
+    const evidence = `last poll ${timeText(lastAt)}`;
     if (error === null)
       return doctorFinding('tracker', 'ok', `${trackerPlace(team)} is polled`, { evidence });
     return doctorFinding('tracker', 'broken', `${trackerPlace(team)} cannot be polled: ${error}`, {

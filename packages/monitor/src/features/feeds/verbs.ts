@@ -3,7 +3,9 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { needDaemon } from '../../cli/kit/daemon.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../../cli/kit/terminal.ts';
+import { utcText } from '../../cli/kit/text.ts';
 import { verb } from '../../cli/kit/verb.ts';
+import { refusedWords } from './judge-feeds.ts';
 
 type Tunnel = Answer<'GET', '/api/feeds'>['tunnels'][number];
 
@@ -28,13 +30,13 @@ export function feedsVerb(terminal: Terminal): CommandUnknownOpts {
       for (const { repo, by, why, remedy } of report.repos)
         terminal.out(`${repo}  ${by}${reason(why, remedy)}`);
       const { codehost } = report;
-      const asked = codehost.state === 'disabled' ? '' : `  last ${codehost.lastAt ?? 'never'}`;
+      const asked = codehost.state === 'disabled' ? '' : `  last ${lastWords(codehost.lastAt)}`;
       terminal.out(`code host polling  ${codehost.state}${asked}${reason(codehost.why, codehost.remedy)}`);
       if (codehost.clock) terminal.out(`clock${reason(codehost.clock.why, codehost.clock.remedy)}`);
       const { state, why, remedy, teams } = report.tracker;
       terminal.out(`tracker polling  ${state}${reason(why ?? null, remedy ?? null)}`);
       for (const team of teams) {
-        terminal.out(`  ${team.team}  last ${team.lastAt ?? 'never'}${reason(team.error, team.remedy)}`);
+        terminal.out(`  ${team.team}  last ${lastWords(team.lastAt)}${reason(team.error, team.remedy)}`);
       }
     })
     .addCommand(checkVerb(terminal))
@@ -114,20 +116,22 @@ function tunnelRow(terminal: Terminal, tunnel: Tunnel): string[] {
   const { feeds, grade, since, why, remedy, lastMessageAt, unauthorisedLastHour } = tunnel;
   const colour =
     grade === 'live' ? 'green' : grade === 'disabled' || grade === 'connecting' ? 'gray' : 'yellow';
-  const { exact, reserialised } = unauthorisedLastHour;
-  const rewritten = reserialised === 0 ? '' : ` (${reserialised} with a body that the relay rewrote)`;
   return [
     feeds.join(' and '),
     paint(terminal, colour, grade),
     since === null ? '' : `since ${timeText(since)}`,
     `last delivery ${lastMessageAt === null ? 'never' : timeText(lastMessageAt)}`,
-    `401s in the last hour ${exact + reserialised}${rewritten}`,
+    refusedWords(unauthorisedLastHour).join(''),
     reason(why, remedy).trim(),
   ];
 }
 
+function lastWords(at: string | null): string {
+  return at === null ? 'never' : utcText(at);
+}
+
 function timeText(time: number): string {
-  return new Date(time).toISOString();
+  return utcText(new Date(time).toISOString());
 }
 
 function reason(why: string | null, remedy: string | null): string {
