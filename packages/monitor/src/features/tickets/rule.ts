@@ -64,6 +64,11 @@ export function waitOf(subject: Subject): Wait {
       waitsFor: `its agent to be started again, or a person: svc orchestrate retry ${worker.orchestrator} ${worker.ticket}`,
       until: null,
     };
+  if (worker.raised.includes('pr-closed'))
+    return {
+      waitsFor: `a person: reopen ${nameOf(subject)}, or svc orchestrate cancel ${worker.orchestrator} ${worker.ticket}`,
+      until: null,
+    };
   if (needsNewAgent(worker))
     return {
       waitsFor: `a person: svc orchestrate retry ${worker.orchestrator} ${worker.ticket}`,

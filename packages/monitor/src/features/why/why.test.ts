@@ -193,6 +193,13 @@ test.each([
   expect(whyOf(sampleWorker({ status, process, raised: [reason] }), {}).waitsFor).toBe(waitsFor);
 });
 
+test('a pull request that was closed waits for a person', () => {
+  const worker = sampleWorker({ status: 'pr-created', raised: ['pr-closed'] });
+  expect(whyOf(worker, { pullRequests: [samplePullRequest({ state: 'closed' })] }).waitsFor).toBe(
+    'a person: reopen acme/web#12, or svc orchestrate cancel run-1 ENG-1',
+  );
+});
+
 describe('an agent that does nothing, from its events', () => {
   const scope = { orchestrator: 'run-1', ticket: 'ENG-1' };
   const file = { ...scope, workerName: 'w', startedAt: moment(0), updatedAt: moment(0) };
