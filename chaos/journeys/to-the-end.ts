@@ -61,8 +61,9 @@ export async function answerAll(
   let answered = 0;
   for (const deadline = performance.now() + LONGEST_MS; ; ) {
     const now = await until(async () => {
-      if (repository.rowOf(ticket) !== undefined) return { end: 'pull request' as const };
+      // Asked before the code host: an agent that is idle now may have opened its pull request during the question.
       const { agent } = await person.view(ticket);
+      if (repository.rowOf(ticket) !== undefined) return { end: 'pull request' as const };
       if (agent?.state === 'ended' || agent?.state === 'idle') return { end: agent.state, agent };
       const open = agent?.open[0];
       return open && { request: open.request, command: open.command ?? open.title };
