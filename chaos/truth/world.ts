@@ -76,29 +76,13 @@ export function createWorld(
       steps.push(fact);
       if (content.do === 'commit') continue;
       const kind = random.next();
-      // A poll of a real code host lists the deployments of the environment that counts: a promotion may stay unknown.
-      const isNeverLost = isShared && content.do === 'status' && isPromotion(content);
       if (kind < 0.74) steps.push({ do: 'deliver', fact: facts });
-      else if (kind < 0.86 || (kind >= 0.93 && isNeverLost)) late.push(facts);
+      else if (kind < 0.86) late.push(facts);
       else if (kind < 0.93) {
         steps.push({ do: 'deliver', fact: facts });
         late.push(facts);
       }
     }
-  }
-
-  function isPromotion({
-    repository,
-    deployment,
-    environment,
-  }: Extract<FactContent, { do: 'status' }>): boolean {
-    return !steps.some(
-      (step) =>
-        step.do === 'deployment' &&
-        step.repository === repository &&
-        step.id === deployment &&
-        step.environment === environment,
-    );
   }
 
   function startWorker(): void {
@@ -251,10 +235,6 @@ export function createWorld(
       break;
     }
   }
-  if (isShared)
-    for (const step of steps.slice())
-      if (step.do === 'status' && late.includes(step.fact) && isPromotion(step))
-        steps.push({ do: 'deliver', fact: step.fact });
   // What waited for a file goes on when the file is back.
   if (isShared || random.chance(0.5)) {
     if (!isShared) steps.push({ do: 'global', file: 'good' });

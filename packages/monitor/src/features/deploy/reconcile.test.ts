@@ -307,7 +307,7 @@ describe('deploys', () => {
     ]);
     codehost.forgetCalls();
     await run();
-    expect(codehost.calls()).toEqual([`GET /api/v3/repos/acme/web/deployments?sha=${sha}&per_page=100`]);
+    expect(codehost.calls()).toEqual(['GET /api/v3/repos/acme/web/deployments?per_page=100']);
     codehost.cloud.addDeploymentStatus(deployment, 'success');
     deployment.updatedAt += 5_000;
     await run();
@@ -323,16 +323,60 @@ describe('deploys', () => {
     const { codehost, run, watched, lines } = await world();
     codehost.cloud.addRepo('acme/web');
     watched.deploys.push(awaited(true), { ...awaited(true), sha: 'd'.repeat(40) });
-    codehost.cloud.addDeployment('acme/web', { sha, environment: 'staging' });
+    codehost.cloud.addDeployment('acme/web', { sha: 'e'.repeat(40), environment: 'staging' });
     codehost.cloud.addDeployment('acme/web', { sha });
     for (const other of ['1', '2', '3', '4'])
       codehost.cloud.addDeployment('acme/web', { sha: other.repeat(40) });
     await run();
-    expect(codehost.calls()[0]).toBe(
-      'GET /api/v3/repos/acme/web/deployments?environment=production&per_page=100',
-    );
+    expect(codehost.calls()[0]).toBe('GET /api/v3/repos/acme/web/deployments?per_page=100');
+    expect(codehost.calls().filter((call) => call.includes('/deployments?'))).toHaveLength(1);
     const logged = lines.map(({ scope }) => `${scope.environment} ${scope.sha?.[0]}`);
     expect(logged).toEqual(['production b', 'production 2', 'production 3', 'production 4']);
+  });
+
+  test.each([
+    ['the commit itself', sha, false],
+    ['a later commit', 'e'.repeat(40), true],
+  ])('a promotion that still has its first environment is found: of %s', async (_, deployed, later) => {
+    const { codehost, run, watched, lines } = await world();
+    codehost.cloud.addRepo('acme/web');
+    watched.deploys.push(awaited(later));
+    const deployment = codehost.cloud.addDeployment('acme/web', { sha: deployed, environment: 'staging' });
+    codehost.cloud.addDeploymentStatus(deployment, 'success');
+    deployment.updatedAt += 5_000;
+    await run();
+    codehost.forgetCalls();
+    await run();
+    // Nothing has changed since.
+    expect(codehost.calls()).toHaveLength(1);
+    deployment.statuses.push({
+      id: 99,
+      state: 'success',
+      environment: 'production',
+      description: '',
+      createdAt: deployment.updatedAt + 5_000,
+    });
+    deployment.updatedAt += 5_000;
+    await run();
+    const logged = lines.map(({ event, scope }) => `${event.split('.').at(-1)} ${scope.environment}`);
+    expect(logged).toEqual(['created staging', 'success staging', 'success production']);
+  });
+
+  test('what one answer does not reach back to is asked for by environment and by commit', async () => {
+    const { codehost, run, watched, lines } = await world();
+    codehost.cloud.addRepo('acme/web');
+    watched.deploys.push(awaited(true), { ...awaited(false), sha: 'd'.repeat(40) });
+    codehost.cloud.addDeployment('acme/web', { sha });
+    codehost.cloud.addDeployment('acme/web', { sha: 'd'.repeat(40), environment: 'staging' });
+    for (let count = 0; count < 100; count += 1)
+      codehost.cloud.addDeployment('acme/web', { sha: 'f'.repeat(40), environment: `preview-${count}` });
+    await run();
+    expect(codehost.calls().filter((call) => call.includes('/deployments?'))).toEqual([
+      'GET /api/v3/repos/acme/web/deployments?per_page=100',
+      'GET /api/v3/repos/acme/web/deployments?environment=production&per_page=100',
+      `GET /api/v3/repos/acme/web/deployments?sha=${'d'.repeat(40)}&per_page=100`,
+    ]);
+    expect(lines.map(({ scope }) => scope.sha?.[0])).toEqual(['b', 'd']);
   });
 
   test('a deployment from before the merge is not looked at', async () => {

@@ -8,7 +8,7 @@ import { repoKey, repoNameIn } from '@svc/contract/repo-name';
 import { singleFlight } from '@svc/lib/single-flight';
 import type { EventDraft } from '../../kernel/log/event-line.ts';
 import { callsOfPollingEverything } from '../codehost/api-budget.ts';
-import { type Gh, type GhResult, parsed } from '../codehost/gh.ts';
+import { done, type Gh, type GhResult, parsed } from '../codehost/gh.ts';
 import {
   deploymentDifferences,
   PolledDeployment,
@@ -19,15 +19,18 @@ import {
   type ReconcileOptions,
   reconcilePullRequests,
 } from '../pull-requests/reconcile-pull-requests.ts';
+import { isSameEnvironment } from './policy.ts';
 import type { AwaitedDeploy, UnseenClaim } from './watched.ts';
 
-// Polls the deployments of merged commits that are awaited, and logs what the log does not have yet. If a later commit
-// that contains the merge counts too, the newest deployments of the environment are listed instead: they include both.
+// Polls the deployments of merged commits that are awaited, and logs what the log does not have yet. A repository's newest
+// deployments are listed in one call, whatever their environment: one that was promoted may still have its first one.
 // Statuses are fetched only for a deployment that has changed since the last check.
 
 type DeployReconciler = (deploys: readonly AwaitedDeploy[]) => Promise<Reconciled>;
 
 const commit = /^[0-9a-f]{7,64}$/i;
+/** The most that the code host lists in one answer. */
+const PER_PAGE = 100;
 /** Only the newest deployments of other commits matter for whether a merge is live. */
 const NEWEST_OTHERS = 3;
 /** The code host's clock and ours differ a little. */
@@ -51,6 +54,24 @@ function createDeployReconciler({
   ): Promise<GhResult<Value[]>> {
     const answer = await gh.request({ path });
     return answer.ok ? parsed(shape, answer.value.json) : answer;
+  }
+
+  /** Newest first. What one call does not reach back to is asked for by environment or commit. */
+  async function listFor(
+    repo: string,
+    awaited: readonly AwaitedDeploy[],
+  ): Promise<GhResult<PolledDeployment[]>> {
+    const path = `repos/${repo}/deployments?`;
+    const newest = await listOf(`${path}per_page=${PER_PAGE}`, PolledDeployment.array());
+    if (!newest.ok || newest.value.length < PER_PAGE) return newest;
+    if (newest.value.some((one) => Date.parse(one.created_at) < firstMergeOf(awaited))) return newest;
+    const found = new Map(newest.value.map((one) => [one.id, one]));
+    for (const filter of narrower(awaited)) {
+      const some = await listOf(`${path}${filter}&per_page=${PER_PAGE}`, PolledDeployment.array());
+      if (!some.ok) return some;
+      for (const one of some.value) found.set(one.id, one);
+    }
+    return done([...found.values()].toSorted((one, other) => other.id - one.id));
   }
 
   return async (deploys) => {
@@ -78,8 +99,8 @@ function createDeployReconciler({
       stillWatched.set(deployment.id, deployment.updated_at);
     }
 
-    for (const { path, repo, awaited } of questionsFor(deploys)) {
-      const listed = await listOf(path, PolledDeployment.array());
+    for (const { repo, awaited } of byRepo(deploys)) {
+      const listed = await listFor(repo, awaited);
       if (!listed.ok) {
         report.problems.push({ repo, problem: listed.problem });
         continue;
@@ -91,34 +112,43 @@ function createDeployReconciler({
   };
 }
 
-type Question = { path: string; repo: string; awaited: AwaitedDeploy[] };
-
-/** One per commit, or one per environment for all commits awaited there. */
-function questionsFor(deploys: readonly AwaitedDeploy[]): Question[] {
-  const questions = new Map<string, Question>();
-  for (const awaited of deploys) {
-    const { repo, sha, environment, acceptDescendants } = awaited;
-    if (repoNameIn(repo) === undefined || !commit.test(sha)) continue;
-    const which = acceptDescendants ? `environment=${encodeURIComponent(environment)}` : `sha=${sha}`;
-    const path = `repos/${repo}/deployments?${which}&per_page=100`;
-    const question = questions.get(path) ?? { path, repo, awaited: [] };
-    question.awaited.push(awaited);
-    questions.set(path, question);
-  }
-  return [...questions.values()];
+function byRepo(deploys: readonly AwaitedDeploy[]): { repo: string; awaited: AwaitedDeploy[] }[] {
+  const valid = deploys.filter(({ repo, sha }) => repoNameIn(repo) !== undefined && commit.test(sha));
+  return [...Map.groupBy(valid, ({ repo }) => repoKey(repo)).values()].flatMap((awaited) =>
+    awaited[0] === undefined ? [] : [{ repo: awaited[0].repo, awaited }],
+  );
 }
 
-/** Those of an awaited commit, and the newest others since the first merge; oldest first. */
+/** One per environment, and one per commit that only its own deployments count for. */
+function narrower(awaited: readonly AwaitedDeploy[]): string[] {
+  const filters = awaited.map(({ sha, environment, acceptDescendants }) =>
+    acceptDescendants ? `environment=${encodeURIComponent(environment)}` : `sha=${sha}`,
+  );
+  return [...new Set(filters)];
+}
+
+function firstMergeOf(awaited: readonly AwaitedDeploy[]): number {
+  return Math.min(...awaited.map(({ mergedAt }) => Date.parse(mergedAt))) - CLOCK_MS;
+}
+
+/**
+ * Those of an awaited commit, and where a later one counts too, the newest others since the first merge: of the environment,
+ * and of those elsewhere that have a status, which may be of the environment. Oldest first.
+ */
 function worthChecking(
   listed: readonly PolledDeployment[],
   awaited: readonly AwaitedDeploy[],
 ): PolledDeployment[] {
   const shas = new Set(awaited.map(({ sha }) => sha));
-  const firstMerge = Math.min(...awaited.map(({ mergedAt }) => Date.parse(mergedAt))) - CLOCK_MS;
-  const others = listed
-    .filter(({ sha, created_at }) => !shas.has(sha) && Date.parse(created_at) >= firstMerge)
-    .slice(0, NEWEST_OTHERS);
-  return listed.filter((deployment) => shas.has(deployment.sha) || others.includes(deployment)).toReversed();
+  const withLater = awaited.filter(({ acceptDescendants }) => acceptDescendants);
+  const firstMerge = firstMergeOf(withLater);
+  const isThere = ({ environment }: PolledDeployment): boolean =>
+    withLater.some((one) => isSameEnvironment(one.environment, environment));
+  const since = listed.filter(({ sha, created_at: at }) => !shas.has(sha) && Date.parse(at) >= firstMerge);
+  const there = since.filter(isThere).slice(0, NEWEST_OTHERS);
+  const elsewhere = since.filter((one) => !isThere(one) && one.updated_at !== one.created_at);
+  const others = new Set([...there, ...elsewhere.slice(0, NEWEST_OTHERS)]);
+  return listed.filter((deployment) => shas.has(deployment.sha) || others.has(deployment)).toReversed();
 }
 
 export const RECONCILE_EVERY_MS = 600_000;

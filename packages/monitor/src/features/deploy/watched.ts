@@ -4,10 +4,11 @@ import type { Board } from '../../kernel/board/board.ts';
 import { commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
 import { stateIn } from '../pull-requests/poll-differences.ts';
+import { createLookup } from '../tickets/subject.ts';
 import { isEnded } from '../workers/status-groups.ts';
-import type { Worker } from '../workers/worker.ts';
 import { isUnseenClaim, scopeOfWorker } from '../workers/worker-attention.ts';
-import { isTimedOut, isWaitingForDeploy } from './deploy-worker.ts';
+import type { DeployWorker } from './api.ts';
+import { isTimedOut, isWaitingForDeploy, mergesOf } from './deploy-worker.ts';
 
 const DAY_MS = 86_400_000;
 /** An open pull request without activity for this long is checked again after new activity. */
@@ -61,23 +62,43 @@ export type AwaitedDeploy = {
 
 export function awaitedDeploys(board: Board, now: number): AwaitedDeploy[] {
   const found = new Map<string, AwaitedDeploy>();
+  const add = (awaited: AwaitedDeploy): void => {
+    const key = `${awaited.environment} ${commitKey(awaited.repo, awaited.sha)}`;
+    // Where both are awaited, the later commits count for one of them.
+    if (found.get(key)?.acceptDescendants !== true) found.set(key, awaited);
+  };
   for (const keys of board.links.waitingByRepo.values()) {
     for (const key of keys) {
       const worker = board.workers.get(key);
-      const awaited = worker && awaitedBy(worker, now);
-      if (awaited) found.set(`${awaited.environment} ${commitKey(awaited.repo, awaited.sha)}`, awaited);
+      if (worker !== undefined) awaitedBy(worker, worker.repo, now).forEach(add);
     }
   }
+  heldMerges(board, now).forEach(add);
   return [...found.values()];
 }
 
-function awaitedBy(worker: Worker, now: number): AwaitedDeploy | undefined {
-  const { repo, merge, deploy, policy } = worker;
-  if (repo === null || typeof merge?.sha !== 'string' || deploy === null) return undefined;
-  const isLate = isTimedOut(worker) && now - Date.parse(deploy.deadline) < LATE_DEPLOY_MS;
-  if (!isWaitingForDeploy(worker) && !isLate) return undefined;
+/** Of tickets that are held and that no worker carries: their own merge alone counts. */
+function heldMerges(board: Board, now: number): AwaitedDeploy[] {
+  const { heldTickets } = board.links;
+  if (heldTickets.size === 0) return [];
+  const lookup = createLookup(board);
+  return [...heldTickets].flatMap((ticket) => {
+    const { worker = null, judged, pullRequest } = lookup.ofTicket(ticket) ?? {};
+    if (worker !== null || !judged?.deploy || !pullRequest) return [];
+    if (now - Date.parse(judged.deploy.deadline) >= LATE_DEPLOY_MS) return [];
+    return awaitedBy(judged, pullRequest.repo, now).map((one) => ({ ...one, acceptDescendants: false }));
+  });
+}
+
+/** Its merge, and the merges of the pull requests that it was stacked on. */
+function awaitedBy(judged: DeployWorker, repo: string | null, now: number): AwaitedDeploy[] {
+  const { merge, deploy, policy } = judged;
+  if (repo === null || merge === null || deploy === null) return [];
+  const isLate = isTimedOut(judged) && now - Date.parse(deploy.deadline) < LATE_DEPLOY_MS;
+  if (!isWaitingForDeploy(judged) && !isLate) return [];
+  const { environment } = deploy;
   const { acceptDescendants } = policy;
-  return { repo, sha: merge.sha, environment: deploy.environment, mergedAt: merge.at, acceptDescendants };
+  return mergesOf(judged).map((sha) => ({ repo, sha, environment, mergedAt: merge.at, acceptDescendants }));
 }
 
 /** The known states of a deployment; undefined if the deployment is unknown. */
