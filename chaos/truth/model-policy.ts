@@ -23,6 +23,8 @@ export function anyOf(judgements: Iterable<Judgement>): Judgement {
 
 interface Policy {
   isRequired: Judgement;
+  /** Required by the project of the ticket alone: a file that names the repository ends that. */
+  isBorrowed: Judgement;
   /** Merges wait until what cannot be read can be read. */
   isUnknown: Judgement;
   /** In small letters; more than one where a file that may count or not names another. */
@@ -182,6 +184,27 @@ export function createPolicyModel(): PolicyModel {
     });
   }
 
+  /** A valid file that is read for certain names it right now. */
+  function isNamedNow(repository: string): boolean {
+    return [...projects.values()].some((project) => {
+      const { file, isDoubtful: isUncertain, isOld } = fileOf(project);
+      if (global !== 'good' || !project.isListed || file?.kind !== 'valid' || isUncertain || isOld)
+        return false;
+      return Object.keys(file.deploy ?? {}).some((key) => sameName(key) === repository);
+    });
+  }
+
+  /** All tickets are of all projects: what one requires holds for work in a repository that none names. */
+  function ofTickets(repository: string): { isRequired: Judgement; environments: string[] } {
+    const others = [...stances].filter(([name]) => name !== repository);
+    const isRequired = anyOf(others.flatMap(([, each]) => [...each.values()].map((one) => one.isRequired)));
+    const named = others.flatMap(([name]) => [
+      ...(environments.get(name) ?? usual),
+      ...(ofRefused.get(name) ?? []),
+    ]);
+    return { isRequired, environments: isRequired.isPossible ? named : [] };
+  }
+
   return {
     apply(step) {
       if (step.do === 'file') projectOf(step.project)[step.folder === '.svc' ? 'svc' : 'claude'] = step.file;
@@ -202,19 +225,28 @@ export function createPolicyModel(): PolicyModel {
     of(name) {
       const repository = sameName(name);
       const byProject = stances.get(repository);
-      const isRequired = anyOf([...(byProject?.values() ?? [])].map((stance) => stance.isRequired));
+      const ownRequired = anyOf([...(byProject?.values() ?? [])].map((stance) => stance.isRequired));
       const isHidden = unreadable();
       // A policy is known once a project that can be read has named the repository.
       const isKnown = anyOf([...(byProject?.values() ?? [])].map((stance) => stance.isKnown));
+      const hasOwn = ownRequired.isCertain || isNamedNow(repository);
+      const borrowed = hasOwn ? { isRequired: no, environments: [] } : ofTickets(repository);
+      // Once a file has named it, it may have a policy of its own.
+      const isBorrowed = {
+        isCertain: borrowed.isRequired.isCertain && !isKnown.isPossible,
+        isPossible: borrowed.isRequired.isPossible,
+      };
       const isUnknown = {
         isCertain: isHidden.isCertain && !isKnown.isPossible,
-        isPossible: isHidden.isPossible && !(isKnown.isCertain && isRequired.isCertain),
+        isPossible: isHidden.isPossible && !(isKnown.isCertain && ownRequired.isCertain),
       };
       // A refused file that requires proof does so, or is unknown: nothing is done without proof.
       if (!isKnown.isCertain && isRequiredInRefused(repository))
         isUnknown.isCertain = isUnknown.isPossible = true;
-      const possible = [...(environments.get(repository) ?? usual), ...(ofRefused.get(repository) ?? [])];
-      return { isRequired, isUnknown, environments: new Set(possible) };
+      const own =
+        environments.get(repository) ?? (borrowed.isRequired.isCertain && !isKnown.isPossible ? [] : usual);
+      const possible = [...own, ...borrowed.environments, ...(ofRefused.get(repository) ?? [])];
+      return { isRequired: ownRequired, isBorrowed, isUnknown, environments: new Set(possible) };
     },
   };
 }

@@ -217,13 +217,15 @@ export function createModel(): Model {
       const policy = policies.of(name);
       for (const pullRequest of repository.pullRequests.values()) {
         if (pullRequest.state !== 'merged') continue;
-        pullRequest.needsProof = anyOf([pullRequest.needsProof, policy.isRequired]);
+        const borrowed = { isCertain: false, isPossible: policy.isBorrowed.isPossible };
+        pullRequest.needsProof = anyOf([pullRequest.needsProof, policy.isRequired, borrowed]);
         for (const environment of policy.environments) pullRequest.environments.add(environment);
         for (const worker of workers.values()) {
           const key = settledName(worker, pullRequest);
           const before = settled.get(key) ?? no;
           // The product may learn of a merge at any time, because it asks the code host whenever it likes.
-          const isPossible = !pullRequest.needsProof.isCertain && !policy.isUnknown.isCertain;
+          const isPossible =
+            !pullRequest.needsProof.isCertain && !policy.isBorrowed.isCertain && !policy.isUnknown.isCertain;
           // Before it is the worker's, nothing is judged.
           const isCertain =
             pullRequest.isKnown &&
@@ -323,7 +325,9 @@ export function createModel(): Model {
       } else if (step.do === 'phase') {
         const [worker] = workersOf(step.ticket);
         const policy = worker === undefined ? undefined : policies.of(worker.repository);
-        const isFree = policy === undefined || (!policy.isRequired.isCertain && !policy.isUnknown.isCertain);
+        const isFree =
+          policy === undefined ||
+          (!policy.isRequired.isCertain && !policy.isBorrowed.isCertain && !policy.isUnknown.isCertain);
         ticketsByPhase.set(
           step.ticket,
           anyOf([ticketsByPhase.get(step.ticket) ?? no, isFree ? perhaps : no]),

@@ -5,6 +5,7 @@ import { type LineFields, logged, moment } from '../kernel/board/testing/lines.t
 import { type EventFields, parseEventDraft } from '../kernel/log/event-line.ts';
 import type { Effect } from '../kernel/outbox/effect.ts';
 import { emptyBoard, foldLine, packBoard, unpackBoard } from './board.ts';
+import { awaitedDeploys } from './deploy/watched.ts';
 import { heldBack } from './tickets/held-ticket.ts';
 import { receipt } from './tickets/receipt.ts';
 import { topics } from './topics.ts';
@@ -332,6 +333,49 @@ describe('the policy', () => {
   });
 });
 
+describe('work in a repository that no project names is as strict as the project of its ticket', () => {
+  const docs = (ticket = 'ENG-1') => worker(ticket, { repo: 'acme/docs', branch: 'docs', pr: { number: 3 } });
+  const mergedDocs = (ticket = 'ENG-1') =>
+    merged({
+      number: 3,
+      scope: { repo: 'acme/docs', branch: 'docs', ticket },
+      detail: { headRepo: 'acme/docs' },
+    });
+  const deployed = status('success', { scope: { repo: 'acme/docs' } });
+  const entry = (more: object) => config({ 'acme/web': strict, ...more }, { tickets: { prefix: 'ENG' } });
+  const skipsDocs = config(
+    { 'acme/web': strict, 'acme/docs': lax },
+    { tickets: { prefix: 'ENG' }, relaxes: ['acme/docs'] },
+  );
+  test.each<[string, Line[], boolean | null]>([
+    ['its merge alone is no proof', [requires, docs(), mergedDocs()], false],
+    ['its deployment is', [requires, docs(), mergedDocs(), deployed], true],
+    ['also by an entry of another repository', [entry({}), docs(), mergedDocs()], false],
+    ['one that a project names has its own policy', [skipsDocs, docs(), mergedDocs()], true],
+    ['a ticket of another project keeps the default', [requires, docs('OPS-1'), mergedDocs('OPS-1')], true],
+    [
+      'a project that is no longer served still counts',
+      [requires, config({}, { served: false }), docs(), mergedDocs()],
+      false,
+    ],
+    ['without a worker too', [requires, mergedDocs()], null],
+    ['until it is named as one that skips it', [requires, docs(), skipsDocs, mergedDocs()], true],
+    [
+      'a merge before that waits',
+      [
+        requires,
+        docs(),
+        mergedDocs(),
+        config({ 'acme/web': lax }, { tickets: { prefix: 'ENG' }, relaxes: ['acme/web'] }),
+      ],
+      false,
+    ],
+  ])('%s', (_, lines, shipped) => {
+    const ticket = lines.some(([, more]) => more?.scope?.ticket === 'OPS-1') ? 'OPS-1' : 'ENG-1';
+    expect(answers(ticket, ...lines).shipped).toBe(shipped);
+  });
+});
+
 describe('a ticket is moved to done only with proof', () => {
   const done: Line = [
     'workflow.ticket.phase_changed',
@@ -442,6 +486,16 @@ describe('a ticket is moved to done only with proof', () => {
     expect(lines.map(({ length }) => length)).toEqual([0, 0, 0, 1]);
   });
 
+  test('its deployment is polled for, which may have been missed', () => {
+    const { board } = play(requires, byHand, done);
+    const merge = { repo: 'acme/web', sha: 'merge', environment: 'production', mergedAt: moment(40) };
+    const at = Date.parse(moment(40));
+    expect(awaitedDeploys(board, at)).toEqual([{ ...merge, acceptDescendants: false }]);
+    expect(awaitedDeploys(board, at + 3 * 86_400_000)).toEqual([]);
+    const released = play(requires, byHand, done, status('success')).board;
+    expect(awaitedDeploys(released, at)).toEqual([]);
+  });
+
   test('a ticket that is held says what it waits for', () => {
     const { board } = play(requires, byHand, done);
     expect(board.tickets.get('ENG-1')?.phase).toMatchObject({ phase: 'done', held: true });
@@ -492,6 +546,12 @@ describe('stacked pull requests', () => {
   const success = (sha: string) => status('success', { scope: { sha } });
   /** The other one was squashed: its commit does not come after the merge. */
   const squashed = contained('merge', 'squashed', false);
+
+  test('the deployments of the merge that carries it are polled for too', () => {
+    const { board } = play(requires, worker('ENG-1'), first, below, contained('merge', 'head-9'), squashed);
+    const awaited = awaitedDeploys(board, Date.parse(moment(40))).map(({ sha }) => sha);
+    expect(awaited).toEqual(['merge', 'squashed']);
+  });
 
   test('the squashed commit of the other one carries it, once its head is proven to contain it', () => {
     const lines = [requires, worker('ENG-1'), first, below];

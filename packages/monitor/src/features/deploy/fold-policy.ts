@@ -14,7 +14,7 @@ import { withKnownDeployments, withKnownFacts } from './known-facts.ts';
 import {
   afterApplied,
   afterRelaxed,
-  deployPolicyFor,
+  deployPolicyForWork,
   isSamePolicy,
   type ProjectPolicies,
   type RepoPolicy,
@@ -24,8 +24,9 @@ import {
 /** The policy that holds for the worker's merge, or for a merge now. */
 export function withPolicy(board: Board, worker: Worker): Worker {
   const merge = worker.merge ?? pullRequestOfWorker(board, worker)?.merge;
-  const policy = [worker.repo, worker.first.repo]
-    .map((repo) => deployPolicyFor(board, repo, merge))
+  const { repo, first, ticket } = worker;
+  const policy = [repo, first.repo ?? repo]
+    .map((one) => deployPolicyForWork(board, one, ticket, merge))
     .reduce(stricter);
   return isSamePolicy(policy, worker.policy) ? worker : { ...worker, policy };
 }

@@ -7,6 +7,7 @@ import { topics } from '../topics.ts';
 const required = {
   repo: 'acme/web',
   relaxed: null,
+  prefixes: [],
   requiredBy: [{ project: '/src/web', policy: verifiedPolicy, at: sampleTime('08:00'), seq: 3 }],
 };
 const stated = {

@@ -124,6 +124,8 @@ export type RepoPolicy = {
   requiredBy: Requirement[];
   /** The last relaxation, with the policy that earlier merges keep. */
   relaxed: ({ by: string; policy: DeployPolicy } & Since) | null;
+  /** The prefixes of the tickets of all projects that ever required it: they stay when a project is no longer served. */
+  prefixes: string[];
 };
 
 /** The repository's state after a project's configuration was applied; the same object if nothing changed. */
@@ -131,7 +133,7 @@ export function afterApplied(
   known: RepoPolicy | undefined,
   repo: string,
   project: string,
-  { deploy, relaxes }: Pick<ProjectPolicies, 'deploy' | 'relaxes'>,
+  { deploy, relaxes, tickets }: Pick<ProjectPolicies, 'deploy' | 'relaxes' | 'tickets'>,
   since: Since,
 ): RepoPolicy | undefined {
   const stated = deploy[repo];
@@ -143,11 +145,13 @@ export function afterApplied(
     stated.skipDeployVerification === null && before
       ? before.policy
       : { ...stated, skipDeployVerification: false };
-  if (before !== undefined && isSamePolicy(before.policy, policy)) return known;
+  const prefixes = [...new Set([...(known?.prefixes ?? []), ...(tickets ? [tickets.prefix] : [])])];
+  if (known && before && isSamePolicy(before.policy, policy))
+    return prefixes.length === known.prefixes.length ? known : { ...known, prefixes };
   const requirement: Requirement = before ? { ...before, policy } : { project, policy, ...since };
   const others = known?.requiredBy.filter((one) => one.project !== project) ?? [];
   const requiredBy = [...others, requirement].toSorted((one, other) => one.seq - other.seq);
-  return { repo, relaxed: known?.relaxed ?? null, requiredBy };
+  return { repo, relaxed: known?.relaxed ?? null, requiredBy, prefixes };
 }
 
 /** A person relaxes it: what the files of served projects require right now stays. */
@@ -233,33 +237,45 @@ function isBefore(merge: Since, relaxed: Since): boolean {
 }
 
 /**
+ * For work on a ticket in a repository. One that no project names is as strict as the project of the ticket: its agent may
+ * work anywhere.
+ */
+export function deployPolicyForWork(
+  facts: PolicyFacts,
+  repo: string | null,
+  ticket: string | null,
+  merge?: Since | null,
+): DeployPolicy {
+  const own = deployPolicyFor(facts, repo, merge);
+  if (ticket === null || isNamed(facts, repo)) return own;
+  return stricter(own, deployPolicyForTicket(facts, ticket, { anyRepo: true, merge }));
+}
+
+function isNamed({ projects, policies }: PolicyFacts, repo: string | null): boolean {
+  const key = repoKey(repo ?? '');
+  return policies.has(key) || [...projects.values()].some(({ deploy }) => deploy[key] !== undefined);
+}
+
+/**
  * For a ticket as such: the strictest of the repositories of the projects with its prefix. As long as no worker and no pull
- * request is known of, it may be of any repository that the project's entries name; and of an unknown one, if its project
- * may be one that cannot be read or is no longer served.
+ * request is known of, it may be of any repository that such a project names or has required proof for; and of an unknown
+ * one, while a project cannot be read.
  */
 export function deployPolicyForTicket(
   facts: PolicyFacts,
   ticket: string,
-  { anyRepo }: { anyRepo: boolean },
+  { anyRepo, merge }: { anyRepo: boolean; merge?: Since | null | undefined },
 ): DeployPolicy {
   const prefix = ticket.slice(0, ticket.lastIndexOf('-')).toUpperCase();
   const projects = [...facts.projects.values()].filter(({ tickets }) => tickets?.prefix === prefix);
-  const repos = projects.flatMap(({ tickets, deploy }) => [
-    ...(tickets?.repo === undefined ? [] : [tickets.repo]),
-    ...(anyRepo ? Object.keys(deploy) : []),
-  ]);
-  const isOfUnknown =
-    anyRepo &&
-    repos.length === 0 &&
-    (unreadable(facts.projects).length > 0 || (projects.length === 0 && isAnyGone(facts)));
+  const own = projects.flatMap(({ tickets }) => tickets?.repo ?? []);
+  const named = projects.flatMap(({ deploy }) => Object.keys(deploy));
+  const required = [...facts.policies.values()].filter(({ prefixes }) => prefixes.includes(prefix));
+  const repos = anyRepo ? [...own, ...named, ...required.map(({ repo }) => repo)] : own;
+  const isOfUnknown = anyRepo && repos.length === 0 && unreadable(facts.projects).length > 0;
   return repos
-    .map((repo) => deployPolicyFor(facts, repo))
+    .map((repo) => deployPolicyFor(facts, repo, merge))
     .reduce(stricter, isOfUnknown ? unknownDeployPolicy : defaultDeployPolicy);
-}
-
-/** A project that requires proof is not served now. */
-function isAnyGone({ projects, policies }: PolicyFacts): boolean {
-  return policies.values().some(({ requiredBy }) => requiredBy.some(({ project }) => !projects.has(project)));
 }
 
 /** The projects, or the list of them, whose configuration cannot be read. */

@@ -39,6 +39,7 @@ const unreadable = { project: '/p', deploy: {}, relaxes: [], others: 'unknown' a
 const required = (environment: string) => ({
   repo: 'acme/web',
   relaxed: null,
+  prefixes: [],
   requiredBy: [
     {
       project: '/p',

@@ -9,7 +9,7 @@ import { mergesOf } from '../deploy/deploy-worker.ts';
 import type { Deployment } from '../deploy/deployment.ts';
 import { factsOfCommit } from '../deploy/known-facts.ts';
 import { deployStep, isDeployTask } from '../deploy/lifecycle.ts';
-import { deployPolicyFor, isSameEnvironment } from '../deploy/policy.ts';
+import { deployPolicyForWork, isSameEnvironment } from '../deploy/policy.ts';
 import { isOwn, mayBeOf, pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
 import type { PullRequest } from '../pull-requests/pull-request.ts';
 import type { Ticket } from '../tracker/ticket.ts';
@@ -100,7 +100,7 @@ export function subjectOf(
   const name = ticket.toUpperCase();
   const pullRequest = pullRequestFor(board, names, name, worker);
   const repo = repoOf(worker, pullRequest);
-  const judged = worker ?? (pullRequest && judgedWithoutWorker(board, pullRequest));
+  const judged = worker ?? (pullRequest && judgedWithoutWorker(board, ticket, pullRequest));
   const { environment } = judged?.deploy ?? { environment: judged?.policy.productionEnvironment ?? '' };
   const isThere = (state: Deployment['states'][number]): boolean =>
     isSameEnvironment(state.environment, environment);
@@ -138,8 +138,8 @@ function withStates(
 }
 
 /** The same lifecycle for a pull request that no run works on. Only deployments of the merge commit itself count. */
-function judgedWithoutWorker(board: Board, { repo, merge }: PullRequest): DeployWorker {
-  const policy = deployPolicyFor(board, repo, merge);
+function judgedWithoutWorker(board: Board, ticket: string, { repo, merge }: PullRequest): DeployWorker {
+  const policy = deployPolicyForWork(board, repo, ticket, merge);
   const open: DeployWorker = { status: 'pr-created', claim: null, policy, merge: null, deploy: null };
   if (merge === null) return open;
   const deployed = merge.sha === null ? [] : factsOfCommit(board, repo, merge.sha);
