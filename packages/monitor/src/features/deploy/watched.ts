@@ -77,7 +77,7 @@ export function awaitedDeploys(board: Board, now: number): AwaitedDeploy[] {
   return [...found.values()];
 }
 
-/** Of tickets that are held and that no worker carries: their own merge alone counts. */
+/** The merges of held tickets that no worker carries: a later commit is no proof for them. */
 function heldMerges(board: Board, now: number): AwaitedDeploy[] {
   const { heldTickets } = board.links;
   if (heldTickets.size === 0) return [];
