@@ -101,10 +101,9 @@ export async function playHome(first: number, count: number, fault: DaemonFault 
   const codehost = createCodehost({
     now: () => new Date(time).toISOString(),
     shaOf(repository, commit) {
-      const { sha, message, files: names } = gitOf(repository).add(commit);
+      const { sha, message, files: tree } = gitOf(repository).add(commit);
       const parents = commit.parents.map((parent) => codehost.sha(repository, parent));
       fake.cloud.addCommit(repository, sha, ...parents);
-      const tree = Object.fromEntries([...names].map((name) => [name, name]));
       fake.cloud.describeCommit(repository, sha, { message, tree });
       return sha;
     },

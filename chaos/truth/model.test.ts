@@ -86,6 +86,25 @@ describe('a merge is', () => {
       [...strict, worker, ...merge, commit('r', ['m'], { reverts: 'm' }), ...deployed('r')],
     ],
     [
+      'not proved by a commit that takes it out without a word',
+      'not proved',
+      [...strict, worker, ...merge, commit('r', ['m'], { reverts: 'm', isSilent: true }), ...deployed('r')],
+    ],
+    [
+      'proved when another change of the same file was taken out without a word',
+      'proved',
+      [
+        ...strict,
+        worker,
+        ...history.map((step) => ({ ...step, isShared: true }) as Step),
+        opened(),
+        merged,
+        commit('x', ['m'], { isShared: true }),
+        commit('r', ['x'], { reverts: 'x', isSilent: true }),
+        ...deployed('r'),
+      ],
+    ],
+    [
       'not proved by a merge that discards it',
       'not proved',
       [...strict, worker, ...merge, commit('o', ['c1', 'm'], { isOurs: true }), ...deployed('o')],

@@ -4,12 +4,16 @@
 
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SignalFile } from '@svc/contract/signal-file';
+import { createGitRunner } from '@svc/lib/git';
+import { runCommand } from '@svc/lib/process';
 import { emptyBoard, foldLine, packBoard, unpackBoard } from '../../packages/monitor/src/features/board.ts';
 import { codehostView } from '../../packages/monitor/src/features/codehost/io/codehost-feed.ts';
 import { mapCodehost } from '../../packages/monitor/src/features/codehost/map-codehost.ts';
 import { openLiveConfig } from '../../packages/monitor/src/features/configure.ts';
 import { withWrite, writableOver } from '../../packages/monitor/src/features/deploy/deploy-worker.ts';
+import { askGit } from '../../packages/monitor/src/features/deploy/io/containment.ts';
 import { watchDeadlines } from '../../packages/monitor/src/features/deploy/io/deadlines.ts';
 import { decideDeploy } from '../../packages/monitor/src/features/deploy/service.ts';
 import { helperRefusal } from '../../packages/monitor/src/features/helper-topics.ts';
@@ -37,6 +41,7 @@ import {
 import type { Effect } from '../../packages/monitor/src/kernel/outbox/effect.ts';
 import type { Answers, Difference } from './answers.ts';
 import { createCodehost, type Delivery } from './codehost.ts';
+import { createGitRepository, type GitRepository } from './git-objects.ts';
 import { lieOf } from './lies.ts';
 import { createProjectFiles } from './project-files.ts';
 import { EARLIER_MS, isFact, isFileStep, type Step } from './steps.ts';
@@ -48,7 +53,7 @@ export interface Fault {
   /** A line before it is folded. */
   draft?: (draft: EventDraft, board: Board) => EventDraft;
   acceptsHelper?: (draft: EventDraft) => boolean;
-  contains?: (facts: { isAncestor: boolean; isClean: boolean }) => boolean;
+  contains?: (facts: { isAncestor: boolean; isClean: boolean; isSilent: boolean }) => boolean;
   effects?: (effects: Effect[]) => Effect[];
   restarted?: (board: Board) => void;
   isPolled?: boolean;
@@ -68,6 +73,7 @@ const settings = {
   tracker: { teamKey: 'ABC' },
 };
 const DAYS_MS = 86_400_000;
+const runGit = createGitRunner(runCommand, { PATH: process.env['PATH'] ?? '' });
 
 export async function playInProcess(home: string, fault: Fault = {}): Promise<PlayedWorld> {
   mkdirSync(home, { recursive: true });
@@ -153,13 +159,32 @@ export async function playInProcess(home: string, fault: Fault = {}): Promise<Pl
     await reporter.reportOk({ orchestrator, ticket }, next);
   }
 
+  const gits = new Map<string, { git: GitRepository; shas: Map<string, string> }>();
+  /** Undefined: git alone cannot say. */
+  async function askProduct(repository: string, merge: string, commit: string): Promise<boolean | undefined> {
+    const known = gits.get(repository) ?? {
+      git: createGitRepository(join(home, 'git', repository)),
+      shas: new Map<string, string>(),
+    };
+    gits.set(repository, known);
+    const history = codehost.history(repository);
+    for (const content of history.all())
+      if (!known.shas.has(content.id)) known.shas.set(content.id, known.git.add(content).sha);
+    const pair = { mergeSha: known.shas.get(merge) ?? '', sha: known.shas.get(commit) ?? '' };
+    return (await askGit(runGit, known.git.folder, pair, new AbortController().signal))?.contains;
+  }
+
   type Asked = Extract<Effect, { kind: 'prove-descendant' }>;
-  function isContained({ key, mergeSha, sha, repo: repository }: Asked): Promise<void> | void {
+  async function isContained({ key, mergeSha, sha, repo: repository }: Asked): Promise<void> {
     const history = codehost.history(repository);
     const [merge, commit] = [ids.get(mergeSha), ids.get(sha)];
     const isAncestor = merge !== undefined && commit !== undefined && history.ancestors(commit).has(merge);
     const isClean = isAncestor && history.contains(commit, merge) === 'certain';
-    const contains = fault.contains?.({ isAncestor, isClean }) ?? isClean;
+    const isSilent = isAncestor && history.isSilent(commit, merge);
+    // What was taken out without a word is found by the product itself, in real git.
+    const found =
+      isSilent && fault.contains === undefined ? await askProduct(repository, merge, commit) : undefined;
+    const contains = fault.contains?.({ isAncestor, isClean, isSilent }) ?? found ?? isClean;
     append({
       event: 'orchestrator.deploy.descendant_checked',
       source: 'monitor',

@@ -71,6 +71,11 @@ export const plantedFaults: readonly PlantedFault[] = [
     fault: () => ({ contains: ({ isAncestor }) => isAncestor }),
   },
   {
+    what: 'believes that nothing is taken out without a word',
+    expected: proof,
+    fault: () => ({ contains: ({ isAncestor, isClean, isSilent }) => isClean || (isAncestor && isSilent) }),
+  },
+  {
     what: 'takes every commit in production for one that contains the merge',
     expected: proof,
     fault: () => ({ contains: () => true }),

@@ -49,6 +49,10 @@ export interface Commit {
   parents: string[];
   /** The commit whose changes this one takes out. */
   reverts?: string;
+  /** It takes them out without saying so. */
+  isSilent?: true;
+  /** Its change is a part of a file that others change too. */
+  isShared?: true;
   /** Made with `-s ours`: it keeps only what its first parent has. */
   isOurs?: true;
   /** The same change as in that commit, on another branch. */

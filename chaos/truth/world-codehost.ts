@@ -82,7 +82,9 @@ export function createCodehostActions(options: {
   }
 
   function onto(branch: string, facts: FactContent[], content: Omit<Commit, 'id' | 'parents'> = {}): string {
-    const { id, fact } = commit({ parents: [tipOf(branch, facts)], ...content });
+    const isShared = random.chance(0.4);
+    const parents = [tipOf(branch, facts)];
+    const { id, fact } = commit({ parents, ...content, ...(isShared && { isShared }) });
     facts.push(fact);
     tips.set(branch, id);
     return id;
@@ -174,7 +176,11 @@ export function createCodehostActions(options: {
       }
       if (merged.length === 0) return [];
       const target = random.pick(merged);
-      const id = onto('main', facts, { reverts: random.chance(0.85) ? target.commit : target.head });
+      const isSilent = random.chance(0.4);
+      const id = onto('main', facts, {
+        reverts: random.chance(0.85) ? target.commit : target.head,
+        ...(isSilent && { isSilent }),
+      });
       reverts.push(id);
       return facts;
     },
