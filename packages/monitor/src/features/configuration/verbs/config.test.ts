@@ -104,8 +104,10 @@ test('show has what is set; --all also what has its default', async () => {
   expect(await svc('config', 'show')).toBe(0);
   expect(terminal.printed()).toContain('svc.projectKey');
   expect(terminal.printed()).not.toContain('svc.orchestration.maxParallel');
+  expect(terminal.printed()).not.toContain('(not set)');
   expect(terminal.complained()).toContain('svc config show --all');
   expect(await svc('config', 'show', '--all')).toBe(0);
+  expect(terminal.printed()).toContain('(not set)');
   expect(terminal.printed()).toContain('svc.orchestration.maxParallel');
 });
 

@@ -55,7 +55,7 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
     example: ['svc config show', 'svc config show --all'],
     route: 'GET /api/config',
   })
-    .option('--all', 'also show the values that have their default')
+    .option('--all', 'also show what is not set, and defaults')
     .option('--json', 'print JSON')
     .addOption(projectOption())
     .action(async (options) => {
@@ -85,7 +85,9 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
         });
         return;
       }
-      const shown = loaded.values.filter(({ source }) => options.all || source.kind !== 'default');
+      const shown = loaded.values.filter(
+        ({ source: { kind } }) => options.all || (kind !== 'default' && kind !== 'unset'),
+      );
       const machine = session.machine.settings.filter(
         ({ fromEnvironment }) => options.all || fromEnvironment,
       );
@@ -102,7 +104,7 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
           paint(terminal, 'dim', fromEnvironment ? 'environment' : 'default'),
         ]),
       );
-      if (!options.all) terminal.err('All others have their default: svc config show --all');
+      if (!options.all) terminal.err('All others are not set, or have their default: svc config show --all');
       if (inDaemon.size > 0) {
         terminal.out('\nThe daemon uses other values:');
         printTable(
