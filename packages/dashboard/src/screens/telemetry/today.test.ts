@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { costOfDay, leftWords, spendByAgent } from './today.tsx';
+import { costOfDay, dayBudgets, leftWords, spendByAgent } from './today.tsx';
 
 const cost = (usd: number | null) => ({
   usd,
@@ -34,6 +34,23 @@ test('the most expensive agent is first, and an unknown cost is not zero', () =>
   expect(rows).toMatchObject([
     { agent: 'claude', tickets: 1, cost: { usd: 4, partial: false } },
     { agent: 'codex', tickets: 2, cost: { usd: 1, partial: true } },
+  ]);
+});
+
+test('the budget of the day of every project', () => {
+  const projects = [
+    { id: 'web', name: 'Shop', folder: '/src/web' },
+    { id: '/src/api', name: null, folder: '/src/api' },
+  ];
+  const report = (project: string | null, value: unknown) => ({
+    project,
+    projects,
+    values: [{ key: 'svc.orchestration.budget.dayUsd', value }],
+  });
+  expect(dayBudgets([report('web', 20), report('/src/api', null), report(null, 5)])).toEqual([
+    { folder: '/src/web', name: 'Shop', usd: 20 },
+    { folder: '/src/api', name: '/src/api', usd: null },
+    { folder: null, name: '', usd: 5 },
   ]);
 });
 

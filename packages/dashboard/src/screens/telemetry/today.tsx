@@ -58,14 +58,21 @@ function useDayBudgets(): DayBudget[] | undefined {
   const { data: first } = useConfig();
   const others = first?.projects.filter(({ id }) => id !== first.project) ?? [];
   const reports = useQueries({ queries: others.map(({ id }) => configQuery(id)) });
-  if (first === undefined) return undefined;
-  const own = first.projects.find(({ id }) => id === first.project);
-  const known = [[own, first] as const, ...others.map((one, index) => [one, reports[index]?.data] as const)];
-  return known.flatMap(([project, report]) => {
-    if (report === undefined) return [];
-    const value = report.values.find(({ key }) => key === 'svc.orchestration.budget.dayUsd')?.value;
-    const { folder = null, name = null, id = '' } = project ?? {};
-    return [{ folder, name: name ?? id, usd: typeof value === 'number' ? value : null }];
+  return first && dayBudgets([first, ...reports.flatMap(({ data }) => data ?? [])]);
+}
+
+type Report = {
+  project: string | null;
+  projects: readonly { id: string; name: string | null; folder: string }[];
+  values: readonly { key: string; value: unknown }[];
+};
+
+/** Of each project, from what its configuration says. */
+export function dayBudgets(reports: readonly Report[]): DayBudget[] {
+  return reports.map(({ project, projects, values }) => {
+    const value = values.find(({ key }) => key === 'svc.orchestration.budget.dayUsd')?.value;
+    const { folder = null, name = null, id = '' } = projects.find((one) => one.id === project) ?? {};
+    return { folder, name: name ?? id, usd: typeof value === 'number' ? value : null };
   });
 }
 
