@@ -1,6 +1,7 @@
 // One agent under a fault: what it is made to do, what it wrote down, and whether what is shown equals that in time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConversationItem, WorkerAgent } from '../packages/monitor/src/features/agents/schemas.ts';
+import { isWaiting } from '../packages/monitor/src/features/board/board-columns.ts';
 import { type WaitingMistake, waitingMistake } from '../packages/testkit/src/state/waiting-mistake.ts';
 import { until } from '../packages/testkit/src/waiting.ts';
 import type { AgentsWorld } from './agents-world.ts';
@@ -10,7 +11,13 @@ import { RUN } from './orchestrate-world.ts';
 const STAYS_MS = 2_500;
 const LOOK_MS = 25;
 
-export type Truth = { state: WorkerAgent['state']; open?: number; problem?: RegExp };
+export type Truth = {
+  state: WorkerAgent['state'];
+  open?: number;
+  problem?: RegExp;
+  /** It asks only for a moment: nobody has the time to handle its question. */
+  isBrief?: boolean;
+};
 /** Steps of the protocol agent. */
 export type Steps = [kind: string, value?: unknown][];
 /**
@@ -22,6 +29,8 @@ export type Found = {
   times: number[];
   unknown: number;
   waits: Record<WaitingMistake, number>;
+  /** Questions whose item a person acknowledged, snoozed and tried to resolve. */
+  handled: number;
 };
 export type UnderFault = ReturnType<typeof putUnderFault>;
 
@@ -69,7 +78,11 @@ export function putUnderFault(world: AgentsWorld, ticket: string, found: Found, 
       const { agents, mistake } = (await shown(withBoard, truth.state)) ?? { agents: null, mistake: null };
       const late = performance.now() - since;
       const isRight = agents?.every((agent) => equals(agent, truth)) === true;
-      if (isRight && mistake === null && late <= limitMs) return void found.times.push(late);
+      if (isRight && mistake === null && late <= limitMs) {
+        found.times.push(late);
+        if (withBoard && truth.open !== 0 && truth.isBrief !== true) await handle(truth.state);
+        return;
+      }
       if (late <= limitMs) continue;
       if (mistake !== null) {
         found.waits[mistake] += 1;
@@ -80,6 +93,25 @@ export function putUnderFault(world: AgentsWorld, ticket: string, found: Found, 
       else wrong(`after ${late.toFixed(0)} ms it shows ${textOf(agents)} instead of ${truth.state}`);
       return;
     }
+  }
+
+  /** What a person may do with the open item of its question: none of it hides the question. */
+  async function handle(state: Truth['state']): Promise<void> {
+    const id = `${RUN}-${ticket}/${ticket}/agent-${state}`;
+    const board = await daemon.board();
+    if (board?.attention.some((item) => item.id === id && isWaiting(item, Date.now())) !== true) return;
+    await world.insist('/api/attention/ack', { id, by: 'kim' });
+    await world.insist('/api/attention/snooze', { id, by: 'kim', for: '1h' });
+    const isRefused = await daemon.ask('/api/attention/resolve', { id, by: 'kim' }).then(
+      () => false,
+      () => true,
+    );
+    if (!isRefused) wrong(`${id} was resolved while its cause existed`);
+    found.handled += 1;
+    const mistake = (await shown(true, state))?.mistake ?? null;
+    if (mistake === null) return;
+    found.waits[mistake] += 1;
+    wrong(`its question is ${mistake} after a person acknowledged and snoozed it`);
   }
 
   async function send(text: string): Promise<void> {
@@ -138,17 +170,6 @@ export function putUnderFault(world: AgentsWorld, ticket: string, found: Found, 
     async answer(request: string, answer: string, more: object = {}): Promise<void> {
       answers += 1;
       await world.answer(ticket, request, answer, { ...more, key: `${ticket} answer ${answers}` });
-    },
-    /** What a person may do with the item of what it waits for: none of it hides the question. */
-    async handleItem(reason: string): Promise<void> {
-      const id = `${RUN}-${ticket}/${ticket}/${reason}`;
-      await world.insist('/api/attention/ack', { id, by: 'kim' });
-      await world.insist('/api/attention/snooze', { id, by: 'kim', for: '1h' });
-      const isRefused = await daemon.ask('/api/attention/resolve', { id, by: 'kim' }).then(
-        () => false,
-        () => true,
-      );
-      if (!isRefused) wrong(`${id} was resolved while its cause existed`);
     },
     stop: (): Promise<unknown> => world.insist(`/api/workers/${ticket}/agent/stop`, { by: 'kim' }),
     async restartDaemon(between = (): void => undefined): Promise<void> {
