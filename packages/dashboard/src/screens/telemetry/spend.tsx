@@ -49,7 +49,9 @@ export function Spend({ board }: { board: Pick<LiveBoard, 'workers'> }) {
       aside={<span className="text-tiny text-muted">as the agents reported it, since each run began</span>}
     >
       {rows.length === 0 ? (
-        <Empty title="No run has started." />
+        <Empty title="No run has started.">
+          <p>Give an agent a task: press n, or start an open ticket on the board.</p>
+        </Empty>
       ) : (
         <Table
           label="Cost and tokens by run"

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { costOfDay, dayBudgets, leftWords, spendByAgent } from './today.tsx';
+import { costOfDay, dayBudgets, leftWords, perShippedWords, spendByAgent } from './today.tsx';
 
 const cost = (usd: number | null) => ({
   usd,
@@ -53,6 +53,14 @@ test('the budget of the day of every project', () => {
     { folder: null, name: '', usd: 5 },
   ]);
 });
+
+test.each([
+  [0, 0, 'All tickets'],
+  [2, 0, 'All tickets; none has shipped yet'],
+  [2, 1, 'All tickets; per shipped one: $5.00'],
+])('of %s tickets %s shipped: %s', (tickets, shipped, words) =>
+  expect(perShippedWords({ tickets, shipped, perShipped: shipped === 0 ? null : cost(5) })).toBe(words),
+);
 
 const sum = { usd: 7, estimated: false, partial: false };
 test.each([

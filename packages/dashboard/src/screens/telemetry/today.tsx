@@ -2,7 +2,13 @@
 // for a person. Each figure names its one source. What is only partly known is marked "at least".
 import { useQueries, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { costSummary, costText, sumOfCosts, usdText } from 'svc-monitor/src/features/agents/cost.ts';
+import {
+  type CostSummary,
+  costSummary,
+  costText,
+  sumOfCosts,
+  usdText,
+} from 'svc-monitor/src/features/agents/cost.ts';
 import type { AgentCost } from 'svc-monitor/src/features/agents/schemas.ts';
 import { msWaitedToday } from 'svc-monitor/src/features/agents/waits.ts';
 import type { Run } from 'svc-monitor/src/features/runs/run.ts';
@@ -67,7 +73,7 @@ type Report = {
   values: readonly { key: string; value: unknown }[];
 };
 
-/** Of each project, from what its configuration says. */
+/** The budget of each project, from its configuration. */
 export function dayBudgets(reports: readonly Report[]): DayBudget[] {
   return reports.map(({ project, projects, values }) => {
     const value = values.find(({ key }) => key === 'svc.orchestration.budget.dayUsd')?.value;
@@ -94,7 +100,7 @@ export function Today({ board }: { board: Pick<LiveBoard, 'workers' | 'runs'> })
   const now = useNow();
   const day = new Date(now).toISOString().slice(0, 10);
   const today = costOfDay(workers, board.runs, day);
-  const { perTicket, perShipped } = costSummary(workers);
+  const summary = costSummary(workers);
   const waits = workers.flatMap(({ waited }) => waited ?? []);
   const waiting = waits.filter(({ since }) => since !== null).length;
   const budgets = useDayBudgets();
@@ -119,8 +125,8 @@ export function Today({ board }: { board: Pick<LiveBoard, 'workers' | 'runs'> })
         <Figure name="Cost today" note="All runs of this machine">
           {costText(today)}
         </Figure>
-        <Figure name="Per ticket" note={`All tickets; per shipped one: ${costText(perShipped)}`}>
-          {costText(perTicket)}
+        <Figure name="Per ticket" note={perShippedWords(summary)}>
+          {summary.tickets === 0 ? 'No ticket yet' : costText(summary.perTicket)}
         </Figure>
         <Figure
           name="Budget left today"
@@ -144,6 +150,16 @@ export function Today({ board }: { board: Pick<LiveBoard, 'workers' | 'runs'> })
       <ByAgent rows={spendByAgent(workers.filter(({ cost, agent }) => cost !== null || agent !== null))} />
     </Panel>
   );
+}
+
+/** Without tickets there is no cost, which is not an unknown one. */
+export function perShippedWords({
+  tickets,
+  shipped,
+  perShipped,
+}: Pick<CostSummary, 'tickets' | 'shipped' | 'perShipped'>): string {
+  if (tickets === 0) return 'All tickets';
+  return `All tickets; ${shipped === 0 ? 'none has shipped yet' : `per shipped one: ${costText(perShipped)}`}`;
 }
 
 /** `$3.20`; `at most` because what is not known may have been spent too. */
