@@ -35,6 +35,29 @@ test('a list in a file with an error is unknown', async () => {
     expect(await load(broken)).toMatchObject({ isListKnown: false });
 });
 
+test.each([
+  ['at the top', { projects: ['/src/web'] }],
+  ['misspelt', { svc: { projets: ['/src/web'] } }],
+  ['misspelt, and empty', { svc: { projets: [] } }],
+  ['under any name', { svc: { repositories: ['~/web'] } }],
+  ['below another key', { workspace: { served: { projects: [] } } }],
+  ['below an unknown key of svc', { svc: { folders: { web: ['/src/web', '/src/api'] } } }],
+])(
+  'a list of projects that stands elsewhere (%s) is an error, and the list is unknown',
+  async (_, global) => {
+    const { isListKnown, problems, file } = await load(() => global);
+    expect(isListKnown).toBe(false);
+    expect(problems).toMatchObject([
+      { severity: 'error', file, remedy: 'Write the list under svc.projects, or remove the key.' },
+    ]);
+  },
+);
+
+test('an unknown key that holds no folders leaves the list known', async () => {
+  const { isListKnown } = await load(() => ({ svc: { colours: ['red', 'blue'] }, labels: { a: ['b/c'] } }));
+  expect(isListKnown).toBe(true);
+});
+
 test('a path that is not absolute is named, and leaves the list unknown', async () => {
   const { isListKnown, problems, file } = await load(() => ({ svc: { projects: ['~/web'] } }));
   expect(isListKnown).toBe(false);

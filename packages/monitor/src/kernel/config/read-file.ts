@@ -84,13 +84,30 @@ function visitChild(
   const child = node.children.get(current);
   if (child) return visit(configuration, file, child, [...path, current], written, data, reading);
   const meant = nearest(name, node.children.keys());
-  reading.problems.push(unknownKey(file, written, meant));
+  if (
+    file.layers.includes('global') &&
+    (holdsFolders(data) || formatKey([...path, meant ?? '']) === formatKey(listPath))
+  ) {
+    reading.problems.push(misplacedList(file, written));
+    reading.invalid.push(listPath);
+  } else reading.problems.push(unknownKey(file, written, meant));
   if (meant !== undefined) reading.invalid.push([...path, meant]);
   const { guard } = configuration;
   if (guard === undefined) return;
   if (isMember(guard, path)) reading.invalid.push(path);
   if (holdsMembers(guard, data)) reading.invalid.push(guard.path);
   if (guard.path.join('.').startsWith(path.join('.'))) reading.doubtful.push(guard.path);
+}
+
+const listPath: KeyPath = ['svc', 'projects'];
+
+/** Whether the value looks like the list of projects, or like something around it. */
+function holdsFolders(data: unknown): boolean {
+  if (Array.isArray(data))
+    return data.some((item) => typeof item === 'string' && /^[/~.]|^[A-Za-z]:[\\/]/.test(item));
+  return (
+    isObject(data) && Object.entries(data).some(([key, value]) => key === 'projects' || holdsFolders(value))
+  );
 }
 
 /** In a member of the guarded group. An unknown key in it may be any of its fields, misspelt. */
@@ -209,6 +226,13 @@ function unknownKey(file: ConfigFile, written: KeyPath, meant: string | undefine
     message: 'unknown key.',
     remedy,
   };
+}
+
+/** An error: without the list it is not known which projects there are. */
+function misplacedList(file: ConfigFile, written: KeyPath): ConfigProblem {
+  const message = 'unknown key, which looks like the list of projects.';
+  const remedy = `Write the list under ${formatKey(listPath)}, or remove the key.`;
+  return { ...at(file, written), severity: 'error', code: 'unknown-key', message, remedy };
 }
 
 function wrongFile(file: ConfigFile, field: FieldNode, written: KeyPath): ConfigProblem {
