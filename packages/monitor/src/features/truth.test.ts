@@ -286,6 +286,28 @@ describe('the policy', () => {
     });
   });
 
+  test('repositories with similar names have relaxations of their own', () => {
+    const names = [
+      'acme/web',
+      'acme/web-2',
+      'acme/web.2',
+      'acme-web/2',
+      'acme/web_2',
+      `acme/${'x'.repeat(60)}a`,
+      `acme/${'x'.repeat(60)}b`,
+    ];
+    const all = (policy: typeof lax) => Object.fromEntries(names.map((name) => [name, policy]));
+    const { board } = answers(
+      'ENG-1',
+      config(all({ ...lax, skipDeployVerification: false })),
+      config(all(lax), { relaxes: names }),
+    );
+    const reasons = [...board.attention.values()].map(({ reason }) => reason);
+    expect(new Set(reasons).size).toBe(names.length);
+    expect(reasons).toContain('policy-relaxed-acme-web');
+    for (const reason of reasons) expect(reason).toMatch(/^policy-relaxed-[a-z0-9-]{1,49}$/);
+  });
+
   test('a merge that happened before a relaxation, and became known afterwards, needs proof', () => {
     const early = merged({ detail: { mergedAt: moment(1) } });
     const lines = [config({}), requires, worker('ENG-1'), relaxed];

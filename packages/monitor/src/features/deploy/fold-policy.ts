@@ -88,8 +88,20 @@ function reportRelaxed(context: FoldContext, repo: string, project: string): voi
 
 const LONGEST_REASON = 64;
 
+/** A reason has no punctuation but hyphens: a name with any, or a long one, is told from similar ones by a number. */
+export function relaxedReason(repo: string): string {
+  const plain = `policy-relaxed-${repo.replaceAll(/[^a-z0-9]+/g, '-')}`;
+  if (/^[a-z0-9]+\/[a-z0-9]+$/.test(repo) && plain.length <= LONGEST_REASON) return plain;
+  // FNV-1a of 64 bits.
+  let number = 0xcbf29ce484222325n;
+  for (const character of repo)
+    number = BigInt.asUintN(64, (number ^ BigInt(character.codePointAt(0) ?? 0)) * 0x100000001b3n);
+  const ending = `-${number.toString(36)}`;
+  return `${plain.slice(0, LONGEST_REASON - ending.length)}${ending}`;
+}
+
 function raiseOnce(context: FoldContext, repo: string, by: string): void {
-  const reason = `policy-relaxed-${repo.replaceAll(/[^a-z0-9]+/g, '-')}`.slice(0, LONGEST_REASON);
+  const reason = relaxedReason(repo);
   const raised = draft(
     'comms.attention',
     { repo },
