@@ -39,7 +39,7 @@ import { createRefusals } from './refusals.ts';
 import { followRecords, isRefusedAs, type Lost, putRecord, type RecordStream } from './relay-link.ts';
 import { rosterLines } from './roster-changes.ts';
 import { newestKey, removeTeamFile, type TeamFile, writeTeamFile } from './team-file.ts';
-import { createWatch, ownPart } from './watch.ts';
+import { createWatch, ownPart, TURNS } from './watch.ts';
 
 const FAILED_PAUSE_MS = 5_000;
 const REJOIN_REMEDY =
@@ -93,6 +93,11 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
   let opening: NodeJS.Timeout | undefined;
   let publisher = newPublisher();
   let stopped = false;
+  /** Frames that were read, and are not handled yet. */
+  let underWay = 0;
+  const turns = setInterval(() => {
+    if (underWay === 0) watch.turn();
+  }, heartbeatMs / TURNS).unref();
 
   function newPublisher() {
     return createPublisher({
@@ -105,9 +110,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       tick,
       heartbeatMs,
       heard: () => watch.beats(file?.keys.id ?? ''),
-      onBeat(version) {
-        if (watch.sentBeat(file?.keys.id ?? '', version)) readAgain();
-      },
+      onBeat: (version) => watch.sentBeat(file?.keys.id ?? '', version),
       onFailure(error) {
         logger.warn({ err: error }, 'records of the team could not be published');
         if (isRefusedAs(error, 'not-a-member')) admin.republishLost();
@@ -175,6 +178,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
   /** A roster with another key opens another stream, which brings everything again; so does another connection. */
   async function take({ event, id, data }: StreamFrame, isCurrent: () => boolean): Promise<void> {
     if (!isCurrent()) return;
+    underWay += 1;
     try {
       if (event === 'record') {
         const record = StoredRecord.parse(JSON.parse(data));
@@ -204,6 +208,8 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       position = null;
       versions.clear();
       openLater();
+    } finally {
+      underWay -= 1;
     }
   }
 
@@ -466,6 +472,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     },
     async stop(): Promise<void> {
       stopped = true;
+      clearInterval(turns);
       await publisher.stop();
       await stream?.stop();
     },

@@ -3,7 +3,7 @@ import { createRandom } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { HEARTBEAT_MS, type Heartbeat } from '../roster.ts';
 import { recordsDigest } from './seal.ts';
-import { createWatch, type FindingKind } from './watch.ts';
+import { createWatch, type FindingKind, TURNS } from './watch.ts';
 
 const [SELF, OTHER, THIRD] = ['s', 'o', 't'].map((letter) => letter.repeat(22)) as [string, string, string];
 const START = Date.parse('2026-01-02T09:00:00.000Z');
@@ -212,22 +212,50 @@ test('a record with an earlier key, later than the roster that ended it by more 
   expect(kinds()).toEqual([]);
 });
 
-test('what the relay takes and does not show is noticed when the next heartbeat was sent', () => {
-  const { watch, pass, kinds } = world();
-  watch.sentBeat(SELF, 1);
-  watch.sawOwnBeat(SELF, 1);
-  pass(HEARTBEAT_MS);
-  expect(watch.sentBeat(SELF, 2)).toBe(false);
-  pass(HEARTBEAT_MS);
-  expect(watch.sentBeat(SELF, 3)).toBe(true);
-  expect(kinds(SELF)).toEqual(['frozen']);
-  // A stream that is opened again is no proof yet.
-  watch.opened();
-  pass(HEARTBEAT_MS);
-  watch.sentBeat(SELF, 4);
-  expect(kinds(SELF)).toEqual(['frozen']);
-  watch.sawOwnBeat(SELF, 4);
-  expect(kinds(SELF)).toEqual([]);
+type FrozenStep = 'sent' | 'shown' | 'an old one shown' | 'opened' | number;
+
+/** A number: turns of the process. A heartbeat has 16. */
+test.each<[string, FrozenStep[], isFinding: boolean, rereads: number]>([
+  ['shown at once', ['sent', 'shown', 16, 'sent', 'shown', 16], false, 0],
+  ['shown at the next heartbeat', ['sent', 16, 'shown', 'sent', 'shown', 16], false, 1],
+  ['one is not shown', ['sent', 15], false, 1],
+  ['two are not shown', ['sent', 16, 'sent', 3], true, 1],
+  [
+    'two are not shown, and an older one is shown again',
+    ['sent', 16, 'sent', 'an old one shown', 3],
+    true,
+    1,
+  ],
+  ['two, but this process had no turn since', ['sent', 'sent', 2], false, 0],
+  ['many, but this process has no turn at all', ['sent', 'sent', 'sent', 'sent'], false, 0],
+  ['two, and the stream was just opened', ['sent', 16, 'sent', 2, 'opened', 2], false, 1],
+  ['two, and the opened stream shows nothing', ['sent', 8, 'opened', 8, 'sent', 3], true, 2],
+  ['two, shown at last', ['sent', 16, 'sent', 16, 'shown'], false, 1],
+])('own heartbeats: %s', (_, steps, isFinding, rereads) => {
+  const { watch, time, kinds, reread } = world();
+  let version = 1;
+  for (const step of steps) {
+    if (step === 'sent') watch.sentBeat(SELF, (version += 1));
+    else if (step === 'shown') watch.sawOwnBeat(SELF, version);
+    else if (step === 'an old one shown') watch.sawOwnBeat(SELF, 1);
+    else if (step === 'opened') watch.opened();
+    else for (let turn = 0; turn < step; turn += 1) watch.turn();
+    // How long it takes does not matter.
+    time.tick += 10 * HEARTBEAT_MS;
+  }
+  expect([kinds(SELF), reread()]).toEqual([isFinding ? ['frozen'] : [], rereads]);
+});
+
+test('two heartbeats and the turns after them are over before 70 seconds', () => {
+  const { watch, kinds } = world();
+  const stepMs = HEARTBEAT_MS / TURNS;
+  let ms = 0;
+  for (; !kinds(SELF).includes('frozen'); ms += stepMs) {
+    // The relay stops showing anything just after the first.
+    if (ms > 0 && ms % HEARTBEAT_MS === 0) watch.sentBeat(SELF, 1 + ms);
+    watch.turn();
+  }
+  expect(ms).toBeLessThan(70_000);
 });
 
 test('clocks that are set, sleep, restarts, lost heartbeats and new rosters accuse nobody', () => {

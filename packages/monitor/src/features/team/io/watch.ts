@@ -46,6 +46,11 @@ export const findingTexts = {
   },
 } as const;
 
+/** How often in a heartbeat it is looked whether this process has read everything. */
+export const TURNS = 16;
+/** After the second heartbeat that is not shown. */
+const LAST_TURNS = 3;
+
 type Strike = { at: number; tick: number; isFinding: boolean };
 type Clock = { wallMs: number; tickMs: number; instance: string };
 
@@ -90,8 +95,8 @@ export function createWatch(options: {
   const machines = new Map<string, Watched>();
   /** When the newest epoch became known, by the process. */
   let epochKnown = { epoch: 0, tick: Number.NEGATIVE_INFINITY };
-  let sent: { version: number; tick: number } | undefined;
-  let echoed = 0;
+  /** The first own heartbeat that the relay has taken and not shown; how many since; turns of this process since the newest. */
+  let unseen: { id: string; version: number; beats: number; turns: number } | undefined;
   /** The version of the first own heartbeat since this start. */
   let firstSent = Number.POSITIVE_INFINITY;
 
@@ -244,21 +249,32 @@ export function createWatch(options: {
         if (known !== undefined) judgeReached(known, 'unheard', known.beat, newest);
       }
     },
-    /** The own heartbeat, when the relay has it, and when the relay shows it. True: it has not shown the one before. */
-    sentBeat(id: string, version: number): boolean {
-      const isFrozen = sent !== undefined && echoed < sent.version && tick() - sent.tick >= heartbeatMs / 2;
-      if (isFrozen) watched(id).strikes.set('frozen', { at: now(), tick: tick(), isFinding: true });
-      sent = { version, tick: tick() };
+    /** The relay has taken the own heartbeat. */
+    sentBeat(id: string, version: number): void {
+      unseen = { id, version: unseen?.version ?? version, beats: (unseen?.beats ?? 0) + 1, turns: 0 };
       firstSent = Math.min(firstSent, version);
-      return isFrozen;
     },
+    /** The relay shows it. */
     sawOwnBeat(id: string, version: number): void {
-      echoed = Math.max(echoed, version);
+      if (unseen !== undefined && version < unseen.version) return;
+      unseen = undefined;
       watched(id).strikes.delete('frozen');
     },
-    /** What was sent before is not shown by a stream that is opened now. */
+    /** A stream that is opened now shows it too; but it has to be read. */
     opened(): void {
-      sent = undefined;
+      if (unseen !== undefined) unseen.turns = 0;
+    },
+    /**
+     * This process had its turn, `TURNS` times a heartbeat, and nothing was left to be read. Only that counts, and not the
+     * time: a machine that waits for a processor has not read what is there.
+     */
+    turn(): void {
+      if (unseen === undefined) return;
+      unseen.turns += 1;
+      if (unseen.beats === 1 && unseen.turns === TURNS / 2) options.onMissing();
+      if (unseen.beats < 2 || unseen.turns < LAST_TURNS) return;
+      const { strikes } = watched(unseen.id);
+      if (!strikes.has('frozen')) strikes.set('frozen', { at: now(), tick: tick(), isFinding: true });
     },
     /** The versions of the newest heartbeats of the others. */
     beats: (own: string): Record<string, number> =>
@@ -282,8 +298,7 @@ export function createWatch(options: {
     silentMs: (SILENT_MS / HEARTBEAT_MS) * heartbeatMs,
     clear(): void {
       machines.clear();
-      sent = undefined;
-      echoed = 0;
+      unseen = undefined;
       firstSent = Number.POSITIVE_INFINITY;
       epochKnown = { epoch: 0, tick: Number.NEGATIVE_INFINITY };
     },
