@@ -1,7 +1,14 @@
-// Checks that every test named in docs/conformance.md exists, and prints how many rows have tests.
+// Checks that every test that docs/conformance.md or a mutation names exists, and that every mutation fits the code; prints
+// how many rows have tests.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConformanceRows, type TestReference } from './mutations/conformance-rows.ts';
+import {
+  hasTest,
+  readConformanceRows,
+  readReference,
+  type TestReference,
+} from './mutations/conformance-rows.ts';
+import { applyMutation, type Mutation, readMutations } from './mutations/mutations.ts';
 
 const root = join(import.meta.dirname, '..');
 const rows = readConformanceRows(readFileSync(join(root, 'docs', 'conformance.md'), 'utf8'));
@@ -9,6 +16,10 @@ const held = rows.filter(({ heldBy }) => heldBy.length > 0).length;
 const ids = rows.map(({ id }) => id);
 const problems = [
   ...rows.flatMap(({ id, heldBy }) => heldBy.flatMap((reference) => problemWith(id, reference))),
+  ...readMutations().flatMap((mutation) => [
+    ...(mutation.test === undefined ? [] : problemWith(mutation.row, readReference(mutation.test))),
+    ...misfit(mutation),
+  ]),
   ...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `${id} appears twice`),
 ];
 
@@ -18,6 +29,14 @@ if (problems.length > 0 || rows.length === 0) process.exitCode = 1;
 
 function problemWith(id: string, { file, fragment }: TestReference): string[] {
   if (!existsSync(join(root, file))) return [`${id}: no file ${file}`];
-  const isThere = fragment !== '' && readFileSync(join(root, file), 'utf8').includes(fragment);
-  return isThere ? [] : [`${id}: ${file} has no test "${fragment}"`];
+  return hasTest(readFileSync(join(root, file), 'utf8'), fragment)
+    ? []
+    : [`${id}: ${file} has no test "${fragment}"`];
+}
+
+function misfit(mutation: Mutation): string[] {
+  const { row, file } = mutation;
+  if (!existsSync(join(root, file))) return [`${row}: no file ${file}`];
+  const broken = applyMutation(readFileSync(join(root, file), 'utf8'), mutation);
+  return broken.ok ? [] : [`${row}: ${broken.why}`];
 }

@@ -31,3 +31,34 @@ export function readReference(text: string): TestReference {
   const [file = '', fragment = ''] = text.split(' › ');
   return { file, fragment };
 }
+
+/**
+ * Whether the text of a test file has a test whose name contains the fragment: as it stands there, or as a name with
+ * placeholders (`%s`, `$name`) and what the file has for them.
+ */
+export function hasTest(text: string, fragment: string): boolean {
+  if (fragment === '') return false;
+  if (text.includes(fragment)) return true;
+  const unquoted = text.replaceAll("\\'", "'");
+  if (unquoted.includes(fragment)) return true;
+  const names = [...unquoted.matchAll(/\)\(\s*(?:'([^\n]*?)'|`([^\n]*?)`),/g)];
+  return names.some(([, plain, quoted]) =>
+    isMadeOf((plain ?? quoted ?? '').split(placeholder), fragment, unquoted),
+  );
+}
+
+const placeholder = /%[a-zA-Z]|\$\{[^}]*\}|\$[\w.]+/;
+
+/** The fragment may begin in the first part of the name, and end in the last. */
+function isMadeOf(parts: readonly string[], fragment: string, text: string): boolean {
+  const [first = '', ...others] = parts;
+  const last = others.pop();
+  if (last === undefined) return false;
+  const pieces = (part: string, at: number): string[] =>
+    Array.from({ length: part.length + 1 }, (_, cut) => (at === 0 ? part.slice(cut) : part.slice(0, cut)));
+  const start = pieces(first, 0).find((piece) => fragment.startsWith(piece)) ?? '';
+  const end = pieces(last, 1).findLast((piece) => fragment.endsWith(piece)) ?? '';
+  const between = fragment.slice(start.length, fragment.length - end.length);
+  const values = new RegExp(`^${['', ...others, ''].map(RegExp.escape).join('(.*)')}$`, 's').exec(between);
+  return values?.slice(1).every((value) => text.includes(value)) ?? false;
+}

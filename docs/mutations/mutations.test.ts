@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { conformanceById } from './conformance-rows.ts';
+import { conformanceById, hasTest } from './conformance-rows.ts';
 import {
   applyMutation,
   chooseMutations,
@@ -29,6 +29,20 @@ test.each(mutations)('$row has its test, and can be broken', (mutation) => {
   expect(broken.text).not.toBe(text);
   // A file that does not load proves nothing.
   if (!mutation.file.endsWith('.sh')) expect(stripTypeScriptTypes(broken.text)).not.toBe('');
+});
+
+test.each([
+  ['as it stands', 'is refused without a key', true],
+  ['made of a table', 'a link to nothing is refused: here', true],
+  ['the end of such a name', 'to nothing is refused', true],
+  ['with the placeholder', '%s is refused', true],
+  ['what the table has not', 'a folder is refused: here', false],
+  ['a test that is gone', 'is accepted', false],
+  ['nothing', '', false],
+])('a named test must exist: %s', (_, fragment, expected) => {
+  const text = `test('is refused without a key', check);
+test.each([['a link to nothing'], ['a pipe']])('%s is refused: here', check);`;
+  expect(hasTest(text, fragment)).toBe(expected);
 });
 
 test('a row occurs once, and never breaks a test file', () => {
