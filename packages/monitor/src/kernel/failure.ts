@@ -1,7 +1,7 @@
 // Every failure that a person or a program may have to handle: its code, the exit code of the CLI, the HTTP status, and
 // the fix (`remedy`). A bug throws something else.
 import { systemErrorCode } from '@svc/lib/errors';
-import { Unreadable } from '@svc/lib/paths';
+import { reasonOf, Unreadable } from '@svc/lib/paths';
 import type { ApiFailureCode, apiFailureStatus } from './http/failures.ts';
 
 /** A code that the API description also has must have the same status there. */
@@ -93,12 +93,17 @@ export class Failure extends Error {
 export function asFailure(error: unknown): unknown {
   const code = systemErrorCode(error);
   if (code === undefined || !(error instanceof Unreadable || hasPath(error))) return error;
-  const { message } = error;
+  const message = error instanceof Unreadable ? error.message : `${error.path} ${unusable(error, code)}`;
   const remedy = 'Make it a file or folder that you can read and write, then try again.';
   return new Failure('file-unusable', message, remedy, { cause: error });
 }
 
-function hasPath(error: unknown): error is Error {
+/** It may have been read or written. */
+function unusable(error: Error, code: string): string {
+  return code === 'ELOOP' ? reasonOf(error) : `cannot be used (${error.message.split(', ', 1)[0]}).`;
+}
+
+function hasPath(error: unknown): error is Error & { path: string } {
   return (
     error instanceof Error && 'path' in error && typeof error.path === 'string' && !('spawnargs' in error)
   );

@@ -1,9 +1,10 @@
 // The files that hold secrets: whether they exist, and that no other user can read them or their folders. Their content
 // is neither read nor shown.
 import { chmod } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
-import { namesIn, stat } from '@svc/lib/paths';
+import { namesIn, reasonOf, stat, Unreadable } from '@svc/lib/paths';
 import { type DoctorResult, fixableBy } from '../../../kernel/check/check.ts';
 import { doctorFinding, type SetupFinding, setupFinding } from '../../../kernel/check/finding.ts';
 import type { Machine } from '../../../kernel/config/environment.ts';
@@ -24,7 +25,13 @@ export async function checkSecrets(loaded: LoadedConfig, configDir: string): Pro
       ...secretFilesIn(configDir),
     ]),
   ];
-  const wide = (await readableByOthers(files)).map(({ path, mode }) => tooWide(path, mode));
+  const { readable, unusable } = await examine(files);
+  const wide = [
+    ...readable.map(({ path, mode }) => tooWide(path, mode)),
+    ...unusable.map(({ path, reason }) =>
+      setupFinding('secrets', 'broken', `${path} ${reason}`, { remedy: moveAway(path) }),
+    ),
+  ];
   const needsNone = providerOf(loaded.config?.svc.tracker ?? {}) === 'github';
   const place = isInUse(loaded)
     ? tokenFinding(loaded, file)
@@ -35,13 +42,29 @@ export async function checkSecrets(loaded: LoadedConfig, configDir: string): Pro
   return [...wide, ...place.filter(({ grade }) => grade !== 'ok' || wide.length === 0)];
 }
 
-/** The existing files with a wider mode than 600. */
-async function readableByOthers(files: readonly string[]): Promise<{ path: string; mode: number }[]> {
-  const modes = await Promise.all(files.map(async (path) => ({ path, mode: await modeOf(path) })));
-  return modes.flatMap(({ path, mode }) =>
-    mode !== undefined && (mode & 0o177) !== 0 ? [{ path, mode }] : [],
-  );
+type Examined = { readable: { path: string; mode: number }[]; unusable: { path: string; reason: string }[] };
+
+/** The existing files with a wider mode than 600, and what is no file: its mode must stay, it may be that of a device. */
+async function examine(files: readonly string[]): Promise<Examined> {
+  const found: Examined = { readable: [], unusable: [] };
+  for (const path of files)
+    try {
+      const stats = await ifPresent(stat(path));
+      const mode = (stats?.mode ?? 0) & 0o777;
+      if (stats?.isFile() === false) found.unusable.push({ path, reason: 'is not a regular file' });
+      else if ((mode & 0o177) !== 0) found.readable.push({ path, mode });
+    } catch (error) {
+      if (!(error instanceof Unreadable) && systemErrorCode(error) === undefined) throw error;
+      found.unusable.push({ path, reason: reasonOf(error).replace(/\.$/, '') });
+    }
+  // What is wrong with configuration is shown with the configuration.
+  return {
+    ...found,
+    unusable: found.unusable.filter(({ path }) => !/^config.*\.json$/.test(basename(path))),
+  };
 }
+
+const moveAway = (path: string): string => `Move it away: mv '${path}' '${path}.damaged'`;
 
 /** The global file replaces the project's own only if it holds a secret. */
 function isInUse({ values, files }: LoadedConfig): boolean {
@@ -84,7 +107,8 @@ export async function checkSecretFiles({ configDir, dataDir }: Machine): Promise
     .filter((name) => /^config(?:-.*)?\.json$/.test(name))
     .map((name) => join(configDir, name));
   const files = [...configs, ...secretFilesIn(configDir), teamFile(configDir), hookMemoryFile(dataDir)];
-  const wide = (await readableByOthers(files)).map(({ path, mode }) =>
+  const { readable, unusable } = await examine(files);
+  const wide = readable.map(({ path, mode }) =>
     fixableBy(
       doctorFinding('secrets', 'broken', `other users can read ${path}`, {
         evidence: `mode ${mode.toString(8)}, it must be 600`,
@@ -93,8 +117,11 @@ export async function checkSecretFiles({ configDir, dataDir }: Machine): Promise
       () => setMode(path, 0o600),
     ),
   );
+  const damaged = unusable.map(({ path, reason }) =>
+    doctorFinding('secrets', 'broken', `${path} ${reason}`, { remedy: moveAway(path) }),
+  );
   const folders = [...(await checkFolder(configDir)), ...(await checkFolder(dataDir))];
-  if (wide.length + folders.length > 0) return [...wide, ...folders];
+  if (wide.length + damaged.length + folders.length > 0) return [...wide, ...damaged, ...folders];
   return [doctorFinding('secrets', 'ok', 'no other user can read the files with secrets')];
 }
 
