@@ -230,7 +230,7 @@ test.each<[string, FrozenStep[], isFinding: boolean, rereads: number]>([
   ['many, but this process has no turn at all', ['sent', 'sent', 'sent', 'sent'], false, 0],
   ['two, and the stream was just opened', ['sent', 16, 'sent', 2, 'opened', 2], false, 1],
   ['two, and the opened stream shows nothing', ['sent', 8, 'opened', 8, 'sent', 3], true, 2],
-  ['two, shown at last', ['sent', 16, 'sent', 16, 'shown'], false, 1],
+  ['two, shown at last', ['sent', 16, 'sent', 16, 'shown'], false, 2],
 ])('own heartbeats: %s', (_, steps, isFinding, rereads) => {
   const { watch, time, kinds, reread } = world();
   let version = 1;

@@ -271,7 +271,7 @@ export function createWatch(options: {
     turn(): void {
       if (unseen === undefined) return;
       unseen.turns += 1;
-      if (unseen.beats === 1 && unseen.turns === TURNS / 2) options.onMissing();
+      if (unseen.turns === TURNS / 2) options.onMissing();
       if (unseen.beats < 2 || unseen.turns < LAST_TURNS) return;
       const { strikes } = watched(unseen.id);
       if (!strikes.has('frozen')) strikes.set('frozen', { at: now(), tick: tick(), isFinding: true });
