@@ -5,7 +5,9 @@
 // After each round everything is repaired. Checked all the time: the daemon answers within two seconds, also deliveries, and
 // never ends; a start ends too, and names the file that it refuses. Each damage is shown where its owner shows it
 // (files/naming.ts), and health is as before after the repair. After each kind of damage a pull request of a strict
-// repository is merged: it never counts as done; and one of a lax repository, whose file is whole: it does.
+// repository is merged: it never counts as done; and one of a lax repository, whose file is whole: it does. In every round the
+// policies of all repositories are compared with those of the beginning. Workflow contexts, findings and secrets are damaged
+// too, and the verbs that read them name the file.
 // `npm run chaos:files`; `-- --damages 300 --seed 7` for a short run; `--sabotage` shows that each check can fail.
 import { existsSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -39,7 +41,16 @@ const world = createFilesWorld(PROJECTS);
 const { home, configDir, runsDir, spoolDir, globalFile, projects, laxProject, note, shown, problems } = world;
 const { dataDir } = home;
 const kinds = createDamages(join(home.home, 'saved'), random);
-const count = { done: 0, strictMerges: 0, laxMerges: 0, restarts: 0, refusedStarts: 0, named: 0, live: 0 };
+const count = {
+  done: 0,
+  policies: 0,
+  strictMerges: 0,
+  laxMerges: 0,
+  restarts: 0,
+  refusedStarts: 0,
+  named: 0,
+  live: 0,
+};
 /** Why nothing was shown of a damage, and how often. */
 const excused = new Map<string, number>();
 
@@ -85,6 +96,64 @@ async function checkLax(why: string): Promise<void> {
   count.laxMerges += 1;
   const status = await world.statusAfterMerge(`LAX-${merges}`, LAX, merges);
   if (status !== 'done') note(`a merge of ${LAX} waits (${status}): ${why}`);
+}
+
+/** Of a healthy daemon. */
+let policiesAtFirst = new Map<string, string>();
+
+/** No damage changes what any repository requires. */
+async function checkPolicies(why: string): Promise<void> {
+  count.policies += policiesAtFirst.size;
+  const wrong = new Set<string>();
+  await world.waitUntil(`the policies are as before: ${why}`, async () => {
+    const now = await world.policies();
+    return [...policiesAtFirst].flatMap(([repo, policy]) => {
+      const current = now.get(repo);
+      // Not even for a moment.
+      if (repo !== LAX && current?.includes('"skipped"') === true && !wrong.has(repo)) {
+        wrong.add(repo);
+        note(`the policy of ${repo} became lax: ${why}`);
+      }
+      return current === policy ? [] : [`${repo}: ${current} instead of ${policy}`];
+    });
+  });
+}
+
+const NO_FILE = new Set([
+  'folder',
+  'full folder',
+  'pipe',
+  'socket',
+  'link to itself',
+  'link to a device',
+  'link to a terminal',
+  'link to a name too long',
+]);
+
+/** Files that only verbs read: whatever they are, the verb ends, it is no bug, and the file is named. */
+async function checkVerbs(): Promise<void> {
+  const { contextFile, findingsFile, secretFile } = world;
+  const isThere = (kind: string): boolean => kind !== 'removed';
+  await checkVerb(contextFile, ['context', 'most-recent'], isThere);
+  await checkVerb(findingsFile, ['findings', 'list'], (kind) => NO_FILE.has(kind));
+  await checkVerb(secretFile, ['doctor'], (kind) => NO_FILE.has(kind));
+}
+
+async function checkVerb(file: string, words: string[], isNamed: (kind: string) => boolean): Promise<void> {
+  const made = kinds.damage(file, random.pick(kinds.ofFile));
+  count.done += 1;
+  await judgeVerb(made, words, isNamed);
+  kinds.repair(made);
+}
+
+async function judgeVerb(made: Damage, words: string[], isNamed: (kind: string) => boolean): Promise<void> {
+  const printed = await world.verb(laxProject.folder, ...words);
+  const what = `svc ${words.join(' ')} with ${describe(made)}`;
+  const end = printed.slice(-500);
+  if (/bug in svc|node:internal|^\s+at /m.test(printed)) note(`${what}: ${end}`);
+  if (isNamed(made.kind) && !printed.includes(made.file)) note(`${what} does not name it: ${end}`);
+  // An error of the system as it comes: what was called, but not what to do.
+  if (/\bE[A-Z]{3,}: [^\n]*, [a-z]+ '\//.test(printed)) note(`${what} is a raw error: ${end}`);
 }
 
 /** The conversation of an agent is shown, or its files are named. */
@@ -167,8 +236,11 @@ async function liveRound(number: number): Promise<void> {
   const [strict] = chosen;
   if (strict !== undefined) await checkStrict(strict, `its file is damaged (${made[0]?.kind})`);
   await checkLax('other files are damaged while the daemon runs');
+  await checkPolicies('files are damaged while the daemon runs');
   for (const each of made) kinds.repair(each);
   await checkAsBefore('a live round');
+  await checkPolicies('after a live round');
+  await checkVerbs();
 }
 
 /** One file of the data root or the configuration is damaged while no daemon runs. */
@@ -196,6 +268,7 @@ async function startRound(): Promise<void> {
   kinds.repair(made);
   await start();
   await checkAsBefore('a restart');
+  await checkPolicies('after a restart');
 }
 
 async function afterStart(made: Damage): Promise<void> {
@@ -205,6 +278,7 @@ async function afterStart(made: Damage): Promise<void> {
   if (log?.failing === null) {
     await checkStrict(random.pick(projects), `a start after ${describe(made)}`);
     await checkLax(`a start after ${describe(made)}`);
+    await checkPolicies(`a start after ${describe(made)}`);
     for (const ticket of ['OLD-0', 'OLD-5']) await checkConversation(ticket);
   }
   await checkLooks();
@@ -244,10 +318,12 @@ async function dataRound(): Promise<void> {
     await checkLax(why);
   } else await checkStrictOrRefused(strict, why);
   await checkNamed(made, true);
+  await checkPolicies(why);
   await world.stop();
   kinds.restore(dataDir, saved);
   await start();
   await checkAsBefore('data were restored');
+  await checkPolicies('after data were restored');
 }
 
 /** A delivery that cannot be stored is refused; the worker keeps its state. */
@@ -345,6 +421,10 @@ async function showThatChecksFail(): Promise<void> {
     await sleep(3 * LIMIT_MS);
     await checkStrict(first, 'it became lax');
   });
+  await sabotages('a policy that changed somewhere', 'became lax', () => checkPolicies('it became lax'));
+  await sabotages('a verb that does not name the file', 'does not name it', () =>
+    judgeVerb(whole(world.contextFile), ['context', 'most-recent'], () => true),
+  );
   await sabotages('a lax repository that waits', 'waits', async () => {
     world.writeProject(laxProject, false);
     await sleep(3 * LIMIT_MS);
@@ -364,6 +444,9 @@ try {
   await start();
   world.archiveRun();
   await checkLax('nothing is damaged');
+  policiesAtFirst = await world.policies();
+  if (policiesAtFirst.size !== PROJECTS + 1)
+    note(`${policiesAtFirst.size} policies of ${PROJECTS + 1} repositories`);
   if (sabotage) await showThatChecksFail();
   else {
     for (let round = 1; count.done < damages && problems.length < 20; round += 1) {
@@ -376,7 +459,7 @@ try {
     const { slowest } = world;
     console.log(`${count.done} damages in ${secondsSince(began)} s: ${describeCounts(kinds.counts)}`);
     console.log(
-      `${count.restarts} restarts with a damaged file, ${count.refusedStarts} refused with the reason; ${count.live} files of the data root while the daemon ran; ${count.strictMerges} merges of strict repositories, ${count.laxMerges} of a lax one`,
+      `${count.restarts} restarts with a damaged file, ${count.refusedStarts} refused with the reason; ${count.live} files of the data root while the daemon ran; ${count.strictMerges} merges of strict repositories, ${count.laxMerges} of a lax one; ${count.policies} policies compared`,
     );
     console.log(`${count.named} damages named by health; not shown, because:`);
     for (const [because, times] of excused) console.log(`  ${times}: ${because}`);

@@ -21,7 +21,12 @@ export function namingOf(world: FilesWorld, { file, kind }: Damage, isLive: bool
   const { home, configDir, runsDir, globalFile, projects, laxProject, projectFile } = world;
   const isNamed = (health: Health): boolean => namedFiles(health).has(file);
   const project = [...projects, laxProject].find(({ folder }) => file === projectFile(folder));
-  if (project !== undefined) return (health) => isNamed(health) || namedFiles(health).has(project.folder);
+  // Without the older file, the newer one is missing.
+  if (project !== undefined)
+    return (health) =>
+      [file, project.folder, join(project.folder, '.svc/config.json')].some((path) =>
+        namedFiles(health).has(path),
+      );
   if (file === globalFile) return isNamed;
   if (file === join(configDir, 'team.json'))
     return isLive || kind === 'removed'
@@ -29,6 +34,10 @@ export function namingOf(world: FilesWorld, { file, kind }: Damage, isLive: bool
       : (health) => health.team?.why?.includes(file) === true;
   if (file.startsWith(`${join(configDir, 'team.json')}.`))
     return { because: 'it is read when the newer one cannot be' };
+  if (file === world.secretFile)
+    return {
+      because: 'it is read by `svc monitor start`; the doctor, which is asked after the damage, names it',
+    };
   if (file.startsWith(configDir))
     return kind === 'removed' ? { because: 'a project may have no secrets' } : isNamed;
   if (file.startsWith(join(runsDir, 'run1/workers/output')))

@@ -1,8 +1,10 @@
 // The world of damaged-files.ts: a home of an ordinary user with projects, workers and an agent's files, and the real daemon.
 // Every answer of the daemon is measured, and it must never end by itself.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash, createHmac, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import {
+  chmodSync,
   chownSync,
   existsSync,
   mkdirSync,
@@ -12,7 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { api } from '../../packages/monitor/src/features/api.ts';
 import type { ApiAnswer } from '../../packages/monitor/src/kernel/http/api-route.ts';
@@ -31,11 +33,15 @@ export const LIMIT_MS = 2_000;
  * that begins after it (receive/read-policy-first.ts): each ends within two seconds, and then its line is written.
  */
 export const MERGE_LIMIT_MS = 3 * LIMIT_MS;
-/** Then a question is given up. */
-const HANGS_AFTER_MS = 10 * LIMIT_MS;
+/** Then a question is given up, on a busy machine too. What took too long is a problem before. */
+const HANGS_AFTER_MS = 60 * LIMIT_MS;
 /** How long health may take to show a damage or a repair. A busy machine is slow; the daemon must still answer. */
 const NOTICED_WITHIN_MS = 60_000;
 const ASK_EVERY_MS = 100;
+/** A verb is a process of its own, and a busy machine is slow. */
+const VERB_ENDS_WITHIN_MS = 60_000;
+/** Every so many projects has its configuration in the older file. */
+const OLDER_FILE_EVERY = 8;
 export const LAX = 'acme/lax';
 
 export type Health = ApiAnswer<typeof api.getHealth>;
@@ -51,7 +57,13 @@ export function createFilesWorld(count: number) {
     folder: join(home.home, `projects/p${index}`),
     repo: `acme/p${index}`,
   }));
+  const older = new Set(
+    projects.filter((_, index) => index % OLDER_FILE_EVERY === 1).map(({ folder }) => folder),
+  );
+  const projectFile = (folder: string): string =>
+    join(folder, older.has(folder) ? '.claude/config.json' : '.svc/config.json');
   const laxProject: Project = { folder: join(home.home, 'lax'), repo: LAX };
+  const shown = (file: string): string => relative(home.home, file);
   const problems: string[] = [];
   const slowest = { answer: 0, delivery: 0, noticed: 0, start: 0 };
   let noticedWithinMs = NOTICED_WITHIN_MS;
@@ -66,7 +78,7 @@ export function createFilesWorld(count: number) {
 
   function writeProject({ folder, repo }: Project, skipDeployVerification: boolean): void {
     const [org, name] = repo.split('/');
-    writeInto(folder, '.svc/config.json', {
+    writeInto(dirname(projectFile(folder)), basename(projectFile(folder)), {
       svc: {
         projectKey: name,
         repository: { org, name },
@@ -158,8 +170,14 @@ export function createFilesWorld(count: number) {
       claude: { file: join(home.home, '.claude/settings.json') },
     });
     writeInto(home.dataDir, 'hook-token', 't'.repeat(43));
-    writeInto(laxProject.folder, '.svc/.workflow-context.json', {});
-    writeInto(laxProject.folder, '.svc/findings/current.jsonl', '{}\n');
+    writeInto(laxProject.folder, '.git/HEAD', 'ref: refs/heads/main\n');
+    writeInto(laxProject.folder, '.svc/findings/current.jsonl', '{"title":"One","body":"Two"}\n');
+    execFileSync(process.execPath, [join(home.home, 'dist/svc.js'), 'context', 'init'], {
+      cwd: laxProject.folder,
+      env: { HOME: home.home, SVC_DATA_DIR: home.dataDir, PATH: process.env['PATH'] },
+    });
+    writeInto(configDir, 'webhook-secret', 'a secret of the code host\n');
+    chmodSync(join(configDir, 'webhook-secret'), 0o600);
   }
 
   function archiveRun(): void {
@@ -313,6 +331,38 @@ export function createFilesWorld(count: number) {
     await Promise.all([delivered, health()]);
   }
 
+  /** What holds for each repository, and nothing that changes by itself. */
+  async function policies(): Promise<Map<string, string>> {
+    const path = '/api/deploy/policy';
+    const answer = await ask<Partial<ApiAnswer<typeof api.getDeployPolicy>>>(path, undefined, {}, [
+      'state-not-ready',
+    ]);
+    return new Map(
+      (answer.policies ?? []).map(({ repo, verification, environment, timeoutSec, acceptDescendants }) => [
+        repo,
+        JSON.stringify({ verification, environment, timeoutSec, acceptDescendants }),
+      ]),
+    );
+  }
+
+  /** What a verb prints in a folder, started as a person would. */
+  async function verb(folder: string, ...args: string[]): Promise<string> {
+    const child = spawn(process.execPath, [join(home.home, 'dist/svc.js'), ...args], {
+      cwd: folder,
+      env: { HOME: home.home, SVC_DATA_DIR: home.dataDir, PATH: process.env['PATH'] },
+      ...(uid !== undefined && { uid, gid: uid }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: VERB_ENDS_WITHIN_MS,
+      killSignal: 'SIGKILL',
+    });
+    let printed = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
+    const [, signal] = (await once(child, 'close')) as [number | null, string | null];
+    if (signal !== null) note(`svc ${args.join(' ')} did not end in ${shown(folder)}`);
+    return printed;
+  }
+
   async function statuses(): Promise<Map<string, string>> {
     const { workers } = await ask<{ workers: { ticket: string; status: string }[] }>('/api/board?all=1');
     return new Map(workers.map(({ ticket, status }) => [ticket, status]));
@@ -357,8 +407,13 @@ export function createFilesWorld(count: number) {
     archiveRun,
     writeProject,
     workerFile,
-    projectFile: (folder: string): string => join(folder, '.svc/config.json'),
-    shown: (file: string): string => relative(home.home, file),
+    projectFile,
+    contextFile: join(laxProject.folder, '.svc/.workflow-context.json'),
+    findingsFile: join(laxProject.folder, '.svc/findings/current.jsonl'),
+    secretFile: join(configDir, 'webhook-secret'),
+    verb,
+    policies,
+    shown,
     ask,
     waitUntil,
     health,
