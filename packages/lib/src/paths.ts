@@ -252,6 +252,52 @@ export async function writeNewFile(path: string, text: string, mode = 0o600): Pr
   }
 }
 
+// Changing what is there. What was begun may still happen after it was given up.
+
+/** With its parents; the first that did not exist before, if any. */
+export function makeFolders(folder: string, mode: number): Promise<string | undefined> {
+  return diskCalls.call(folder, () => disk.mkdir(folder, { recursive: true, mode }));
+}
+
+export function rename(from: string, to: string): Promise<void> {
+  return diskCalls.call(to, () => disk.rename(from, to));
+}
+
+export function unlink(path: string): Promise<void> {
+  return diskCalls.call(path, () => disk.unlink(path));
+}
+
+/** Into an open file, whatever the umask was when it was created. Durable when it ends. */
+export async function writeDurably(
+  path: string,
+  handle: disk.FileHandle,
+  content: string | Uint8Array,
+  mode: number,
+): Promise<void> {
+  await diskCalls.call(path, () => handle.chmod(mode));
+  await diskCalls.call(path, () => handle.writeFile(content));
+  await diskCalls.call(path, () => handle.sync());
+}
+
+/** Makes the names in a folder durable: without it a new file may be gone after a power cut. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await diskCalls.call(
+    folder,
+    () => disk.open(folder, constants.O_RDONLY | constants.O_DIRECTORY | SAFELY),
+    (late) => late.close(),
+  );
+  try {
+    await diskCalls.call(folder, () => handle.sync());
+  } finally {
+    await close(folder, handle);
+  }
+}
+
+/** A disk that does not answer closes it whenever it does. */
+export async function close(path: string, handle: disk.FileHandle): Promise<void> {
+  await diskCalls.call(path, () => handle.close());
+}
+
 export async function readText(path: string, options: ReadOptions = {}): Promise<string> {
   return (await readFile(path, options)).bytes.toString('utf8');
 }

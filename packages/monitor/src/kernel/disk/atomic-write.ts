@@ -1,10 +1,20 @@
-// Replaces a file atomically: a reader sees the old or the new content, never a part, even after a power cut.
-import { open, rename, rm, unlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+// Replaces a file atomically: a reader sees the old or the new content, never a part, even after a power cut. Every step ends
+// in time: the file may be in a project, on a disk that does not answer.
+import { basename, dirname, join, resolve } from 'node:path';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
-import { createFile, readText, realpath, stat } from '@svc/lib/paths';
-import { makeFolder } from './private-file.ts';
+import {
+  close,
+  createFile,
+  makeFolders,
+  readText,
+  realpath,
+  rename,
+  stat,
+  syncFolder,
+  unlink,
+  writeDurably,
+} from '@svc/lib/paths';
 
 export type WriteOptions = {
   /** Mode of the file, even if it existed with another. Without it an existing file keeps its mode. */
@@ -20,38 +30,38 @@ export async function writeFileAtomically(
 ): Promise<void> {
   const target = await throughLinks(path);
   const folder = dirname(target);
-  makeFolder(folder, options.folderMode ?? 0o755);
+  await makeDurableFolder(folder, options.folderMode ?? 0o755);
   const mode = options.mode ?? (await modeOf(target)) ?? 0o644;
   const temporary = join(folder, `.${basename(target)}.${process.pid}.${crypto.randomUUID()}.tmp`);
   try {
-    await writeDurably(temporary, content, mode);
+    await writeNew(temporary, content, mode);
     await rename(temporary, target);
   } catch (error) {
-    await removeIfThere(temporary);
+    // Why it failed matters, and not that this fails too.
+    await unlink(temporary).catch(() => undefined);
     throw error;
   }
   await syncFolder(folder);
 }
 
-async function writeDurably(path: string, content: string | Uint8Array, mode: number): Promise<void> {
+async function writeNew(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const handle = await createFile(path, mode);
   try {
-    await handle.chmod(mode);
-    await handle.writeFile(content);
-    await handle.sync();
+    await writeDurably(path, handle, content, mode);
   } finally {
-    await handle.close();
+    await close(path, handle);
   }
 }
 
-/** Makes the names in a folder durable: without it a new file may be gone after a power cut. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+/** Creates a folder and its parents if they do not exist. Their names are durable when it ends. */
+export async function makeDurableFolder(folder: string, mode: number): Promise<void> {
+  const first = await makeFolders(resolve(folder), mode);
+  if (first === undefined) return;
+  for (let made = resolve(folder); made.length >= first.length; made = dirname(made))
+    await syncFolder(dirname(made)).catch((error: unknown) => {
+      // A folder that may be written but not read cannot be synced.
+      if (systemErrorCode(error) !== 'EACCES') throw error;
+    });
 }
 
 /** A linked file is replaced at its real location, so the link stays a link. */
@@ -61,10 +71,6 @@ async function throughLinks(path: string): Promise<string> {
 
 async function modeOf(path: string): Promise<number | undefined> {
   return ifPresent(stat(path).then((stats) => stats.mode & 0o777));
-}
-
-async function removeIfThere(path: string): Promise<void> {
-  await ifPresent(unlink(path));
 }
 
 // A file that holds one secret: mode 600 in a folder of mode 700, replaced atomically.
@@ -82,7 +88,7 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
 /** False when it did not exist. */
 export async function removeSecretFile(path: string): Promise<boolean> {
   try {
-    await rm(path);
+    await unlink(path);
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return false;
     throw error;

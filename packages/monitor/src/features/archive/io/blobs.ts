@@ -9,8 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
-import { createFile, lstat, openFile, readdir } from '@svc/lib/paths';
-import { syncFolder } from '../../../kernel/disk/atomic-write.ts';
+import { createFile, lstat, openFile, readdir, syncFolder } from '@svc/lib/paths';
 import { makeFolder } from '../../../kernel/disk/private-file.ts';
 import { type ArchivedFile, blobName } from '../manifest.ts';
 

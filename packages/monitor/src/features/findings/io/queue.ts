@@ -5,18 +5,19 @@
 //   await queue.append(finding);
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { safeSegment } from '@svc/contract/signal-file';
+import { diskCalls } from '@svc/lib/disk-calls';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
-import { openFile, readText, Unreadable, writeNewFile } from '@svc/lib/paths';
+import { close, openFile, readText, syncFolder, Unreadable, unlink, writeNewFile } from '@svc/lib/paths';
 import { locateProject } from '../../../kernel/config/locate.ts';
 import type { Environment } from '../../../kernel/config/resolved-value.ts';
-import { syncFolder } from '../../../kernel/disk/atomic-write.ts';
+import { makeDurableFolder } from '../../../kernel/disk/atomic-write.ts';
 import { worktreeRoot } from '../../../kernel/disk/git-folder.ts';
 import type { FileLocks } from '../../../kernel/disk/lock.ts';
-import { makeFolder, refuseLeadingOut } from '../../../kernel/disk/private-file.ts';
+import { refuseLeadingOut } from '../../../kernel/disk/private-file.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import {
   type DrainRecord,
@@ -109,7 +110,7 @@ function linesIn(text: string): QueueLine[] {
 /** Findings belong to this worktree: git ignores the project's folder of them. */
 async function prepareFolder(file: string): Promise<void> {
   const folder = dirname(file);
-  makeFolder(folder, 0o777);
+  await makeDurableFolder(folder, 0o777);
   if (basename(folder) !== 'findings' || basename(dirname(folder)) !== '.svc') return;
   try {
     await writeNewFile(join(folder, '.gitignore'), '*\n', 0o666);
@@ -159,21 +160,22 @@ const LINE_BREAK = 0x0a;
 
 /** The lines survive a power cut when this resolves. `text` ends with a line break. */
 export async function appendLines(file: string, text: string): Promise<void> {
+  const onDisk = <T>(work: () => Promise<T>): Promise<T> => diskCalls.call(file, work);
   const handle = await openFile(file, { flags: FLAGS, mode: 0o600, links: 'keep' });
   try {
-    const { size } = await handle.stat();
-    const bytes = Buffer.from((await isTorn(handle, size)) ? `\n${text}` : text);
-    const { bytesWritten } = await handle.write(bytes);
+    const { size } = await onDisk(() => handle.stat());
+    const bytes = Buffer.from((await onDisk(() => isTorn(handle, size))) ? `\n${text}` : text);
+    const { bytesWritten } = await onDisk(() => handle.write(bytes));
     if (bytesWritten < bytes.length)
       throw new Failure(
         'file-unusable',
         `${file} took only ${bytesWritten} of ${bytes.length} bytes.`,
         'Free disk space, then add the finding again.',
       );
-    await handle.datasync();
+    await onDisk(() => handle.datasync());
     if (size === 0) await syncFolder(dirname(file));
   } finally {
-    await handle.close();
+    await close(file, handle);
   }
 }
 
