@@ -98,7 +98,7 @@ async function checkLax(why: string): Promise<void> {
   if (status !== 'done') note(`a merge of ${LAX} waits (${status}): ${why}`);
 }
 
-/** Of a healthy daemon. */
+/** What a healthy daemon showed at the start. */
 let policiesAtFirst = new Map<string, string>();
 
 /** No damage changes what any repository requires. */
