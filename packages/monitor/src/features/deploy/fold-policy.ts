@@ -89,7 +89,7 @@ function reportRelaxed(context: FoldContext, repo: string, project: string): voi
 const LONGEST_REASON = 64;
 
 /** A reason has no punctuation but hyphens: a name with any, or a long one, gets a number of its own. */
-export function relaxedReason(repo: string): string {
+function relaxedReason(repo: string): string {
   const plain = `policy-relaxed-${repo.replaceAll(/[^a-z0-9]+/g, '-')}`;
   if (/^[a-z0-9]+\/[a-z0-9]+$/.test(repo) && plain.length <= LONGEST_REASON) return plain;
   // FNV-1a of 64 bits.
