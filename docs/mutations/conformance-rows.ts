@@ -59,6 +59,8 @@ function isMadeOf(parts: readonly string[], fragment: string, text: string): boo
   const start = pieces(first, 0).find((piece) => fragment.startsWith(piece)) ?? '';
   const end = pieces(last, 1).findLast((piece) => fragment.endsWith(piece)) ?? '';
   const between = fragment.slice(start.length, fragment.length - end.length);
-  const values = new RegExp(`^${['', ...others, ''].map(RegExp.escape).join('(.*)')}$`, 's').exec(between);
+  const values = new RegExp(`^${['', ...others, ''].map(escaped).join('(.*)')}$`, 's').exec(between);
   return values?.slice(1).every((value) => text.includes(value)) ?? false;
 }
+
+const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');

@@ -95,9 +95,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
   let stopped = false;
   /** Frames that were read, and are not handled yet. */
   let underWay = 0;
-  const turns = setInterval(() => {
-    if (underWay === 0) watch.turn();
-  }, heartbeatMs / TURNS).unref();
+  const turns = setInterval(() => (underWay === 0 ? watch.turn() : undefined), heartbeatMs / TURNS).unref();
 
   function newPublisher() {
     return createPublisher({
