@@ -1,7 +1,8 @@
 // One agent under a fault: what it is made to do, what it wrote down, and whether what is shown equals that in time.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConversationItem, WorkerAgent } from '../packages/monitor/src/features/agents/schemas.ts';
+import type { ConversationItem } from '../packages/monitor/src/features/agents/schemas.ts';
 import { isWaiting } from '../packages/monitor/src/features/board/board-columns.ts';
+import type { WorkerAgent } from '../packages/monitor/src/features/workers/agent-fields.ts';
 import { type WaitingMistake, waitingMistake } from '../packages/testkit/src/state/waiting-mistake.ts';
 import { until } from '../packages/testkit/src/waiting.ts';
 import type { AgentsWorld } from './agents-world.ts';

@@ -12,7 +12,6 @@ import { emptyBoard, foldLine, packBoard, unpackBoard } from '../../packages/mon
 import { codehostView } from '../../packages/monitor/src/features/codehost/io/codehost-feed.ts';
 import { mapCodehost } from '../../packages/monitor/src/features/codehost/map-codehost.ts';
 import { openLiveConfig } from '../../packages/monitor/src/features/configure.ts';
-import { withWrite, writableOver } from '../../packages/monitor/src/features/deploy/deploy-worker.ts';
 import { askGit } from '../../packages/monitor/src/features/deploy/io/containment.ts';
 import { watchDeadlines } from '../../packages/monitor/src/features/deploy/io/deadlines.ts';
 import { decideDeploy } from '../../packages/monitor/src/features/deploy/service.ts';
@@ -29,6 +28,7 @@ import { topics } from '../../packages/monitor/src/features/topics.ts';
 import { why } from '../../packages/monitor/src/features/why/why.ts';
 import { createSignalReporter } from '../../packages/monitor/src/features/workers/io/signal-reads.ts';
 import { workerKey } from '../../packages/monitor/src/features/workers/reduce-worker.ts';
+import { withWrite, writableOver } from '../../packages/monitor/src/features/workers/signal-write.ts';
 import type { Board } from '../../packages/monitor/src/kernel/board/board.ts';
 import { readMachine } from '../../packages/monitor/src/kernel/config/environment.ts';
 import type { LiveConfig } from '../../packages/monitor/src/kernel/config/live.ts';

@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { sampleAttention } from '@svc/testkit';
 import type { AgentOptions, AgentView, WorktreeChanges } from 'svc-monitor/src/features/agents/api.ts';
-import type { AgentRequest, ConversationItem, WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
+import type { ConversationItem } from 'svc-monitor/src/features/agents/schemas.ts';
 import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
+import type { AgentRequest, WorkerAgent } from 'svc-monitor/src/features/workers/agent-fields.ts';
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 export type NewItem = DistributiveOmit<ConversationItem, 'rev'>;

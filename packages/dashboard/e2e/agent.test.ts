@@ -1,6 +1,6 @@
 // The agent on a ticket's page: its conversation live, its requests answered, messages, and its changes with comments.
 import type { Page } from 'playwright-core';
-import type { WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
+import type { WorkerAgent } from 'svc-monitor/src/features/workers/agent-fields.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { PWNED } from '../../testkit/src/tape/hostile.ts';
 import {

@@ -1,7 +1,7 @@
 // An agent that waits is answered where it is shown: beside its attention item and below its card, and in a
 // notice on every other screen, by mouse and by keys.
 import type { Locator, Page } from 'playwright-core';
-import type { AgentRequest, WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
+import type { AgentRequest, WorkerAgent } from 'svc-monitor/src/features/workers/agent-fields.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type AgentWorld,

@@ -5,7 +5,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeF
 import { dirname, join } from 'node:path';
 import type { SignalFile } from '@svc/contract/signal-file';
 import { canonicalJson } from '@svc/lib/canonical-json';
-import { withWrite, writableOver } from 'svc-monitor/src/features/deploy/deploy-worker.ts';
+import { withWrite, writableOver } from 'svc-monitor/src/features/workers/signal-write.ts';
 import type { Effect } from 'svc-monitor/src/kernel/outbox/effect.ts';
 
 type Named = { orchestrator: string; ticket: string };

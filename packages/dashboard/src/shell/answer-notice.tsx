@@ -3,7 +3,7 @@
 import { Link } from '@tanstack/react-router';
 import { Hand } from 'lucide-react';
 import { useRef } from 'react';
-import type { AgentRequest, WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
+import type { AgentRequest, WorkerAgent } from 'svc-monitor/src/features/workers/agent-fields.ts';
 import type { LiveBoard } from '../live/board-store.ts';
 import { useDisabledBecause, useLiveBoard } from '../live/live.tsx';
 import { shownText } from '../parts/agent-text.tsx';

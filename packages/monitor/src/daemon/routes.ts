@@ -34,6 +34,7 @@ import { summaryRoutes } from '../features/summaries/routes.ts';
 import { taskRoutes } from '../features/tasks/routes.ts';
 import type { Team } from '../features/team/io/team.ts';
 import { teamRoutes } from '../features/team/routes.ts';
+import { causeStands } from '../features/tickets/needs.ts';
 import { traceRoutes } from '../features/trace/routes.ts';
 import { trackerRoutes } from '../features/tracker/routes.ts';
 import { whyRoutes } from '../features/why/routes.ts';
@@ -113,7 +114,7 @@ export function daemonRoutes(parts: {
       person: parts.team.person,
       now: nowMs,
     }),
-    attentionRoutes({ state, append, person: parts.team.person, now: nowMs }),
+    attentionRoutes({ state, append, causeStands, person: parts.team.person, now: nowMs }),
     teamRoutes({ team: parts.team, state, boardAt, now: nowMs }),
     whyRoutes({ state, now: nowMs }),
     deployRoutes({ state, append, onPolicyChange: parts.onPolicyChange, now: nowMs }),

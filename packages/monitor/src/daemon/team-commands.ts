@@ -17,6 +17,7 @@ import {
 } from '../features/team/command.ts';
 import { askedBy } from '../features/team/io/commands.ts';
 import type { CommandEntry } from '../features/team/records.ts';
+import { causeStands } from '../features/tickets/needs.ts';
 import { boardOf, type StateAccess } from '../kernel/board/state-access.ts';
 import { Failure } from '../kernel/failure.ts';
 import { draft, type EventDraft } from '../kernel/log/event-line.ts';
@@ -52,7 +53,7 @@ export function createTeamCommands(options: {
   async function execute({ key, command, by }: CommandEntry & { by: string }): Promise<unknown> {
     const append = (line: EventDraft) => log.appendOnce({ ...line, deliveryId: `team-command:${key}` });
     const { agents, orchestrator } = orchestration;
-    const attention = attentionActions({ state, append });
+    const attention = attentionActions({ state, append, causeStands });
     switch (command.verb) {
       case 'acknowledge':
         return attention.acknowledge({ id: command.item, by });

@@ -8,6 +8,7 @@ import { readErrors } from '../features/agents/io/output.ts';
 import type { CodehostFeed } from '../features/codehost/io/codehost-feed.ts';
 import { type DeadlineWatch, watchDeadlines } from '../features/deploy/io/deadlines.ts';
 import { type UnseenClaim, unseenClaims } from '../features/deploy/watched.ts';
+import { isUnseenClaim } from '../features/pull-requests/own-pull-request.ts';
 import {
   type SignalFigures,
   type SignalWatcher,
@@ -15,7 +16,6 @@ import {
 } from '../features/workers/io/watch-signals.ts';
 import { createLiveness, type Liveness } from '../features/workers/liveness.ts';
 import { workerKey } from '../features/workers/reduce-worker.ts';
-import { isUnseenClaim } from '../features/workers/worker-attention.ts';
 import type { StateFollower } from '../kernel/board/state-follower.ts';
 import type { EventLog } from '../kernel/log/event-log.ts';
 

@@ -5,8 +5,8 @@ import { type Board, type FoldedLine } from '../kernel/board/board.ts';
 import { numbered, randomTape } from '../kernel/board/testing/tape.ts';
 import type { Effect } from '../kernel/outbox/effect.ts';
 import { emptyBoard, foldLine, packBoard, unpackBoard } from './board.ts';
+import { needsOf } from './tickets/needs.ts';
 import { topics } from './topics.ts';
-import { needsOf } from './workers/worker-attention.ts';
 
 const seeds = fc.integer({ min: 1, max: 1_000_000 });
 const runs = { numRuns: 60 };

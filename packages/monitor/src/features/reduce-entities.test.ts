@@ -5,8 +5,8 @@ import { type FoldedLine } from '../kernel/board/board.ts';
 import { logged, moment, reduced } from '../kernel/board/testing/lines.ts';
 import { reduceAttention } from './attention/reduce-attention.ts';
 import { reduceDeployment } from './deploy/fold-deployment.ts';
+import { reduceRun } from './runs/fold-run.ts';
 import { reduceFeed, reduceTicket } from './tracker/fold-tickets.ts';
-import { reduceRun } from './workers/fold-worker.ts';
 
 describe('reduceDeployment', () => {
   const scope = { repo: 'acme/web', sha: 'm', environment: 'production', deploymentId: 7, ref: 'main' };

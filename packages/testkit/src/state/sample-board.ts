@@ -3,11 +3,11 @@
 
 import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
 import { emptyBoard, packBoard, unpackBoard } from 'svc-monitor/src/features/board.ts';
-import type { DeployProgress } from 'svc-monitor/src/features/deploy/api.ts';
 import type { Deployment } from 'svc-monitor/src/features/deploy/deployment.ts';
-import { defaultDeployPolicy } from 'svc-monitor/src/features/deploy/policy.ts';
 import type { PullRequest } from 'svc-monitor/src/features/pull-requests/pull-request.ts';
 import type { Ticket } from 'svc-monitor/src/features/tracker/ticket.ts';
+import type { DeployProgress } from 'svc-monitor/src/features/workers/deploy-fields.ts';
+import { defaultDeployPolicy } from 'svc-monitor/src/features/workers/deploy-fields.ts';
 import { noReactions } from 'svc-monitor/src/features/workers/reaction-causes.ts';
 import type { Worker } from 'svc-monitor/src/features/workers/worker.ts';
 import type { Board } from 'svc-monitor/src/kernel/board/board.ts';

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { AgentView } from 'svc-monitor/src/features/agents/api.ts';
-import type { WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
+import type { WorkerAgent } from 'svc-monitor/src/features/workers/agent-fields.ts';
 import { client } from '../../api/client.ts';
 import { Failed } from '../../parts/states.tsx';
 import { actor } from '../attention/your-name.ts';

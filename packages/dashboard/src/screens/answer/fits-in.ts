@@ -1,5 +1,5 @@
 // A person must see everything that they allow. What is too long for its place is read and allowed on its ticket's page.
-import type { AgentRequest } from 'svc-monitor/src/features/agents/schemas.ts';
+import type { AgentRequest } from 'svc-monitor/src/features/workers/agent-fields.ts';
 import { isShortDiff } from '../../parts/diff-box.tsx';
 
 /** The notice is on every screen, a card has little space. */

@@ -9,10 +9,10 @@ import {
   sumOfCosts,
   usdText,
 } from 'svc-monitor/src/features/agents/cost.ts';
-import type { AgentCost } from 'svc-monitor/src/features/agents/schemas.ts';
-import { msWaitedToday } from 'svc-monitor/src/features/agents/waits.ts';
 import type { Run } from 'svc-monitor/src/features/runs/run.ts';
+import type { AgentCost } from 'svc-monitor/src/features/workers/agent-fields.ts';
 import type { WorkerView } from 'svc-monitor/src/features/workers/entity.ts';
+import { msWaitedToday } from 'svc-monitor/src/features/workers/waits.ts';
 import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useNow } from '../../live/live.tsx';

@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import type { AgentOptions } from 'svc-monitor/src/features/agents/api.ts';
-import type { WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
+import type { WorkerAgent } from 'svc-monitor/src/features/workers/agent-fields.ts';
 import { client } from '../../api/client.ts';
 import { shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';

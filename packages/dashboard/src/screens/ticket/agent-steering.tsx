@@ -1,6 +1,6 @@
 // How a person stops an agent, and lets it go on.
 import { CircleStop, Play } from 'lucide-react';
-import type { WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
+import type { WorkerAgent } from 'svc-monitor/src/features/workers/agent-fields.ts';
 import { Button } from '../../parts/button.tsx';
 import { useSending } from '../answer/use-sending.ts';
 

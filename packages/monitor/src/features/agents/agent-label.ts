@@ -1,7 +1,7 @@
 // The label of an agent: one that svc started, or a session that a person started.
 import type { Meaning } from '../../kernel/board/label.ts';
 import type { Session } from '../sessions/entity.ts';
-import type { WorkerAgent } from './schemas.ts';
+import type { WorkerAgent } from '../workers/agent-fields.ts';
 
 const states: Record<NonNullable<WorkerAgent['state']>, { meaning: Meaning | null; words: string }> = {
   starting: { meaning: 'motion', words: 'Starting' },

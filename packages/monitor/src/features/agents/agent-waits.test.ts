@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { type LineFields, logged, request } from '../../kernel/board/testing/lines.ts';
 import { boardView } from '../board/board-view.ts';
 import { emptyBoard, foldLine } from '../board.ts';
-import type { AgentRequest } from './schemas.ts';
+import type { AgentRequest } from '../workers/agent-fields.ts';
 
 const scope = { orchestrator: 'run-1', ticket: 'ENG-42' };
 const requestOf = (number: number, kind: AgentRequest['kind']): AgentRequest => ({

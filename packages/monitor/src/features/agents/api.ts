@@ -4,9 +4,10 @@ import { z } from 'zod';
 import { apiRoute, by, OfRun, TicketParams, text } from '../../kernel/http/api-route.ts';
 import { HOOK_ASK_PATH, HOOK_REPORT_PATH, hookAnswers } from '../sessions/hook-event.ts';
 import { HookAsk, HookReport } from '../sessions/hooks.ts';
+import { AgentCost, optionKinds, WorkerAgent } from '../workers/agent-fields.ts';
 import { MOST_IMAGE_BYTES, MOST_IMAGES } from './images.ts';
 import { AgentLogin } from './login.ts';
-import { AgentCost, ConversationItem, optionKinds, WorkerAgent } from './schemas.ts';
+import { ConversationItem } from './schemas.ts';
 
 const AgentView = z
   .object({

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { Config } from '../config.ts';
 import { resolveConfig } from '../configure.ts';
+import { optionKinds } from '../workers/agent-fields.ts';
 import { chooseAgent, knownAgents, policyAnswer } from './choice.ts';
 import type { OpenRequest } from './requests.ts';
-import { optionKinds } from './schemas.ts';
 
 const settings = (orchestration: object = {}) => Config.parse({ svc: { orchestration } }).svc.orchestration;
 

@@ -2,9 +2,10 @@
 // requests. Folded from the same lines as the session; every item is an upsert by its id, with a revision that grows with
 // each change. Texts are bounded, and the oldest items are dropped: the journal has everything.
 import { asFields, type Fields, integerAt, listAt, objectAt, textAt } from '@svc/contract/payload-fields';
+import { type AgentRequest } from '../workers/agent-fields.ts';
 import { markIn } from './messages.ts';
 import { shownRequest } from './requests.ts';
-import { type AgentRequest, AttachedImage, type ConversationItem } from './schemas.ts';
+import { AttachedImage, type ConversationItem } from './schemas.ts';
 import { type AgentEntry, type AgentSession, STEERING } from './session.ts';
 import { isLongDiff, LONGEST_DIFF, MOST_DIFFS, toolStatusIn } from './tools.ts';
 

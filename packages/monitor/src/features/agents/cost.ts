@@ -1,30 +1,14 @@
 // What the agent of a worker cost, over all its attempts: one rule for every screen and for budgets. An agent reports the
 // cost of its process, or of its session over all processes: then attempts that continue a session are not added up. What
 // an agent does not report is estimated from its tokens and a list of prices, and marked. Unknown stays unknown.
+
 import type { SignalFile } from '@svc/contract/signal-file';
 import { costOf } from '../summaries/providers.ts';
+import type { AgentCost, AttemptCost, Spent } from '../workers/agent-fields.ts';
 import { isShipped } from '../workers/status-groups.ts';
-import type { AgentCost } from './schemas.ts';
-
-/** The latest report of one attempt. */
-export type AttemptCost = {
-  attempt: number;
-  /** Attempts with the same one report one sum; null: the attempt reports its own. */
-  sum: string | null;
-  usd: number | null;
-  tokens: { input: number; output: number } | null;
-  model: string | null;
-};
-
-export type Spent = {
-  attempts: readonly AttemptCost[];
-  /** By day in UTC, the newest ones. */
-  days: readonly { day: string; usd: number }[];
-};
 
 const MOST_ATTEMPTS = 1_000;
 const MOST_DAYS = 7;
-export const nothingSpent: Spent = { attempts: [], days: [] };
 
 /** A later report of an attempt, or of its sum, replaces the earlier one. */
 export function spentAfter(before: Spent, report: AttemptCost, at: string): Spent {

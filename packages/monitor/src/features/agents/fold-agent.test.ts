@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { logged } from '../../kernel/board/testing/lines.ts';
 import { emptyBoard, foldLine } from '../board.ts';
-import type { AgentRequest } from './schemas.ts';
+import type { AgentRequest } from '../workers/agent-fields.ts';
 
 const scope = { orchestrator: 'run-1', ticket: 'ENG-42' };
 const request: AgentRequest = {

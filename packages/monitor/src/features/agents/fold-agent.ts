@@ -4,13 +4,13 @@ import { isAgentsWork } from '@svc/contract/worker-statuses';
 import { type Fold, type FoldContext, type LineOf, on } from '../../kernel/board/fold-context.ts';
 import { short, timeOf } from '../../kernel/board/line-values.ts';
 import type { Topic } from '../../kernel/log/topics.ts';
+import type { WorkerAgent } from '../workers/agent-fields.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
 import { putWorker } from '../workers/slice.ts';
 import type { Worker } from '../workers/worker.ts';
 import { withOwnAttention } from '../workers/worker-attention.ts';
 import { spentAfter } from './cost.ts';
 import { limitAfter, pausedBy } from './limits.ts';
-import type { WorkerAgent } from './schemas.ts';
 
 type AgentTopic = Extract<Topic, `agent.${string}`>;
 const MOST_OPEN = 50;

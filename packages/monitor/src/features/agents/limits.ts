@@ -1,7 +1,7 @@
 // A provider's usage limit: how it is recognised in what an agent reports, when it ends, and when svc continues. Agents pass
 // on the words of their provider, so there is no common form: a time since 1970, an ISO time, "resets 5pm (Europe/Berlin)",
 // "try again in 2 hours", "retry-after: 30".
-import type { WorkerAgent } from './schemas.ts';
+import type { WorkerAgent } from '../workers/agent-fields.ts';
 
 type AgentLimit = NonNullable<WorkerAgent['limit']>;
 

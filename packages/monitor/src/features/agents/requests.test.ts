@@ -1,7 +1,7 @@
 // A person sees everything that they allow, or cannot allow it.
 import { expect, test } from 'vitest';
+import type { AgentRequest } from '../workers/agent-fields.ts';
 import { shownRequest } from './requests.ts';
-import type { AgentRequest } from './schemas.ts';
 import { type AgentEntry, foldAgent, newAgentSession } from './session.ts';
 
 const edit = { kind: 'edit', locations: [{ path: '/work/a.txt' }] };

@@ -1,6 +1,6 @@
 // The requests of an agent that a person answers: a permission for a tool, or a question with a form.
 import { asFields, type Fields, listAt, objectAt, textAt } from '@svc/contract/payload-fields';
-import { type AgentRequest, optionKinds } from './schemas.ts';
+import { type AgentRequest, optionKinds } from '../workers/agent-fields.ts';
 import { type AgentTool, isCut, shortText } from './tools.ts';
 
 export const MOST_OPTIONS = 12;

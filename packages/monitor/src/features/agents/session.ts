@@ -18,6 +18,7 @@ import {
   objectAt,
   textAt,
 } from '@svc/contract/payload-fields';
+import type { agentStates } from '../workers/agent-fields.ts';
 import { limitInError, limitInMessage } from './limits.ts';
 import { LOGIN_REPORT, type ReportedLogin, reportedLogin, reportsLogin } from './login.ts';
 import {
@@ -32,7 +33,6 @@ import {
   withOptions,
 } from './offered.ts';
 import { aboutTool, isQuestion, type OpenRequest, permissionIn, questionIn } from './requests.ts';
-import type { agentStates } from './schemas.ts';
 import { addTokens, tokensAfterTurn, tokensOfChunk } from './tokens.ts';
 import { type AgentTool, cutOff, shortText, toolOf } from './tools.ts';
 

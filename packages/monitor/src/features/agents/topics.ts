@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import type { DetailsIn } from '../../kernel/log/topics.ts';
-import { AgentRequest, toolStatuses, WorkerAgent } from './schemas.ts';
+import { AgentRequest, WorkerAgent } from '../workers/agent-fields.ts';
+import { toolStatuses } from './schemas.ts';
 
 // Agents that svc talks to. Only what happened, without the content of tools: the journal has that.
 const AgentDetail = Detail.extend({ attempt: z.int().positive() });

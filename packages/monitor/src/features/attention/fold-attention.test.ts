@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type LineFields, logged } from '../../kernel/board/testing/lines.ts';
 import { emptyBoard, foldLine, packBoard, unpackBoard } from '../board.ts';
-import { causeStands } from './fold-attention.ts';
+import { causeStands } from '../tickets/needs.ts';
 
 const mine = { orchestrator: 'run-1', ticket: 'ENG-1' };
 const about = { reason: 'question', by: 'kim' };

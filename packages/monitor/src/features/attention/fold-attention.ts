@@ -4,32 +4,27 @@
 import type { Board } from '../../kernel/board/board.ts';
 import { ask, type Fold, type FoldContext, on } from '../../kernel/board/fold-context.ts';
 import { short } from '../../kernel/board/line-values.ts';
-import { workerKey } from '../workers/reduce-worker.ts';
-import { putWorker } from '../workers/slice.ts';
-import { causeHolds, needsOf, resolve, withOwnAttention } from '../workers/worker-attention.ts';
 import type { AttentionItem, Undoable } from './attention-item.ts';
 import { type AttentionLine, attentionIdOf, attentionTopics, reduceAttention } from './reduce-attention.ts';
-import { hasStandingCause } from './standing-cause.ts';
 
-/** Whether the cause of the item still exists, as far as the board can tell. */
-export function causeStands(board: Board, item: AttentionItem): boolean {
-  const worker = board.workers.get(workerKey(item.orchestrator ?? '', item.ticket ?? ''));
-  return hasStandingCause(item, {
-    needs: worker === undefined ? [] : needsOf(board, worker),
-    session: board.sessions.get(item.session ?? '')?.state,
-    grade: board.feeds.get(item.feed ?? '')?.grade,
-  });
+declare module '../../kernel/board/fold-context.ts' {
+  interface FoldSteps {
+    /** Whether the cause of the item still exists, as far as the board can tell. */
+    causeStands: (board: Board, item: AttentionItem) => boolean;
+    /** Resolves the item of the line at once if its cause went away before the line was appended. */
+    withdraw: (context: FoldContext<'comms.attention'>) => boolean;
+  }
 }
 
 function foldAttention(context: FoldContext<AttentionLine['event']>): void {
-  const { board, line } = context;
+  const { board, line, steps } = context;
   const id = attentionIdOf(line);
   if (id === undefined) return;
   if (line.event === 'comms.attention_undone') return undo(context, id);
   const known = board.attention.get(id);
   const item = reduceAttention(known, line);
   const action = isByPerson(line) ? actions[line.event] : undefined;
-  if (known !== undefined && action === 'resolve' && causeStands(board, known)) return;
+  if (known !== undefined && action === 'resolve' && steps.causeStands(board, known)) return;
   // svc raised or resolved it: what a person did with it before is history.
   if (known !== undefined && action !== undefined)
     putUndoable(board, { id, action, by: byOf(line), seq: line.seq, before: known });
@@ -39,7 +34,7 @@ function foldAttention(context: FoldContext<AttentionLine['event']>): void {
     return;
   }
   board.attention.set(id, item);
-  if (line.event !== 'comms.attention' || isGone({ ...context, line }) || known !== undefined) return;
+  if (line.event !== 'comms.attention' || steps.withdraw({ ...context, line }) || known !== undefined) return;
   const { reason, severity, message, remedy } = item;
   ask(context, id, { kind: 'notify', attention: id, reason, severity, message, remedy });
 }
@@ -85,31 +80,4 @@ function fieldsOf(
   return action === 'snooze' ? { snoozedUntil } : { handedOver };
 }
 
-/** The cause went away before our line was appended: resolve the item at once, without a notification. */
-function isGone(context: FoldContext<'comms.attention'>): boolean {
-  const { board, line } = context;
-  const { orchestrator, ticket } = line.scope;
-  const { reason } = line.detail;
-  if (line.source !== 'monitor') return false;
-  if (orchestrator === undefined || ticket === undefined || reason === undefined) return false;
-  const worker = board.workers.get(workerKey(orchestrator, ticket));
-  if (worker === undefined || causeHolds(board, worker, reason) !== false) return false;
-  const next = resolve(context, worker, reason);
-  if (next !== worker) putWorker(board, next);
-  return true;
-}
-
-/** A poll of the code host found no pull request for a worker that claims one. */
-function foldUnseen(context: FoldContext<'monitor.claim.unseen'>): void {
-  const { board, line } = context;
-  const { orchestrator, ticket } = line.scope;
-  const worker = board.workers.get(workerKey(orchestrator ?? '', ticket ?? ''));
-  if (worker === undefined || line.source !== 'monitor') return;
-  const touched = { unseenSeq: line.seq, lastSeq: line.seq, lastAt: line.ts };
-  putWorker(board, withOwnAttention(context, { ...worker, ...touched }));
-}
-
-export const attentionFolds: readonly Fold[] = [
-  on(attentionTopics, foldAttention),
-  on(['monitor.claim.unseen'], foldUnseen),
-];
+export const attentionFolds: readonly Fold[] = [on(attentionTopics, foldAttention)];

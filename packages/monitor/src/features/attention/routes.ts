@@ -1,16 +1,10 @@
 // GET /api/attention, and what a person does with an item.
-import type { Append, StateAccess } from '../../kernel/board/state-access.ts';
 import { type Routes, route } from '../../kernel/http/route.ts';
 import { api } from '../api.ts';
-import { attentionActions, attentionOf, type Person } from './service.ts';
+import { type AttentionAccess, attentionActions, attentionOf, type Person } from './service.ts';
 
 /** An id contains slashes, so it is a field of the body. */
-export function attentionRoutes(options: {
-  state: StateAccess;
-  append: Append;
-  person: Person;
-  now: () => number;
-}): Routes {
+export function attentionRoutes(options: AttentionAccess & { person: Person; now: () => number }): Routes {
   const { now } = options;
   const actions = attentionActions(options);
   return (app) => {

@@ -1,6 +1,7 @@
 // What needs a person, and how a person answers.
 
 import type { Board } from '../../kernel/board/board.ts';
+import type { FoldSteps } from '../../kernel/board/fold-context.ts';
 import { type Append, appendAndWait, boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
 import { Failure } from '../../kernel/failure.ts';
 import type { ApiAnswer } from '../../kernel/http/api-route.ts';
@@ -8,7 +9,6 @@ import type { EventContent } from '../../kernel/log/event-line.ts';
 import type { api } from '../api.ts';
 import { attentionView, handedTo } from './attention-view.ts';
 import type { AttentionItem } from './entity.ts';
-import { causeStands } from './fold-attention.ts';
 
 /** Who this machine belongs to in its team; undefined without a team. */
 export type Person = () => string | undefined;
@@ -37,9 +37,11 @@ export function attentionOf({
   return attentionView(board, now(), others);
 }
 
+export type AttentionAccess = { state: StateAccess; append: Append } & Pick<FoldSteps, 'causeStands'>;
+
 /** What a person does with an item. */
-export function attentionActions(options: { state: StateAccess; append: Append }) {
-  const { state } = options;
+export function attentionActions(options: AttentionAccess) {
+  const { state, causeStands } = options;
 
   const itemOf = (id: string): AttentionItem => {
     const item = boardOf(state).attention.get(id);

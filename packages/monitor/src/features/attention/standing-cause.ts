@@ -1,17 +1,15 @@
 // Which reasons for attention have a cause that can be checked, and whether it exists now. The daemon and the dashboard
 // use the same table: an item whose cause exists cannot be resolved by a person, only snoozed, acknowledged or handed over.
 
-import type { Feed } from '../feeds/entity.ts';
-import type { Session } from '../sessions/entity.ts';
 import type { AttentionItem } from './entity.ts';
 
 export type CauseFacts = {
   /** What needs a person in the state of the item's worker; empty without a worker. */
   needs: readonly string[];
   /** State of the item's session. */
-  session: Session['state'] | undefined;
+  session: string | undefined;
   /** Grade of the item's feed. */
-  grade: Feed['grade'] | undefined;
+  grade: string | undefined;
 };
 
 type Item = Pick<AttentionItem, 'reason' | 'session' | 'reportedBy'>;

@@ -11,10 +11,10 @@ import {
   sampleWorker,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import type { WorkerAgent } from '../agents/schemas.ts';
 import type { AttentionItem } from '../attention/attention-item.ts';
 import type { PullRequest } from '../pull-requests/pull-request.ts';
 import type { Ticket } from '../tracker/ticket.ts';
+import type { WorkerAgent } from '../workers/agent-fields.ts';
 import type { Worker } from '../workers/worker.ts';
 import {
   type BoardColumn,

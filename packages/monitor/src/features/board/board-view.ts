@@ -4,21 +4,21 @@
 import type { Board } from '../../kernel/board/board.ts';
 import { pullRequestKey } from '../../kernel/board/keys.ts';
 import { costOfWorker } from '../agents/cost.ts';
-import { DEPLOY_BUDGET } from '../deploy/deploy-worker.ts';
 import type { PullRequestView } from '../pull-requests/entity.ts';
 import { mergeReadiness } from '../pull-requests/fold-pull-request.ts';
 import type { PullRequest } from '../pull-requests/pull-request.ts';
 import type { TeamRecord } from '../team/records.ts';
 import { shownTeam } from '../team/shown-team.ts';
 import { contradictionsIn } from '../tickets/inconsistencies.ts';
+import { needsOf } from '../tickets/needs.ts';
 import { ruleOf, waitOf } from '../tickets/rule.ts';
 import { createLookup, nameOfPullRequest, type Subject } from '../tickets/subject.ts';
 import type { Ticket } from '../tracker/ticket.ts';
+import { DEPLOY_BUDGET } from '../workers/deploy-stage.ts';
 import type { WorkerView } from '../workers/entity.ts';
 import { processOf } from '../workers/known-process.ts';
 import { isEnded } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
-import { needsOf } from '../workers/worker-attention.ts';
 import type { BoardView } from './api.ts';
 import type { BoardKind } from './kinds.ts';
 

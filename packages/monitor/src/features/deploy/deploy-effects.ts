@@ -9,10 +9,11 @@ import { linked } from '../../kernel/board/links.ts';
 import { pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
 import { moveTicket } from '../tasks/fold-tasks.ts';
 import { currentWorkerOf } from '../workers/current-worker.ts';
+import { DEPLOY_BUDGET } from '../workers/deploy-stage.ts';
 import { isShipped } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 import { raise, resolve, scopeOfWorker } from '../workers/worker-attention.ts';
-import { DEPLOY_BUDGET, type DeployEffect, type DeployFact } from './deploy-worker.ts';
+import { type DeployEffect, type DeployFact } from './deploy-worker.ts';
 import { deployStep } from './lifecycle.ts';
 
 const PROOFS_KEPT = 100;

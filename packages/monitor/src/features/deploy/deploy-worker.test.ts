@@ -1,16 +1,10 @@
 import { workerStatuses } from '@svc/contract/worker-statuses';
 import { expect, test } from 'vitest';
+import type { DeployProgress, DeployWorker } from '../workers/deploy-fields.ts';
+import { isBudgetExhausted, isInLifecycle, isTimedOut, isWaitingForDeploy } from '../workers/deploy-stage.ts';
+import { type SignalState, writableOver } from '../workers/signal-write.ts';
 import { isEnded, isPreMerge } from '../workers/status-groups.ts';
-import type { DeployProgress, DeployWorker } from './api.ts';
-import {
-  isBudgetExhausted,
-  isInLifecycle,
-  isTimedOut,
-  isWaitingForDeploy,
-  openReasons,
-  type SignalState,
-  writableOver,
-} from './deploy-worker.ts';
+import { openReasons } from './deploy-worker.ts';
 import { newProgress } from './lifecycle.ts';
 import { newWorker, verified } from './testing/plain-facts.ts';
 

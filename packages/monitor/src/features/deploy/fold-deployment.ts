@@ -6,7 +6,6 @@ import { isOlder, short, timeOf } from '../../kernel/board/line-values.ts';
 import { linked } from '../../kernel/board/links.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
 import { deploymentStates } from '../codehost/topics.ts';
-import { withPreviewOf } from '../pull-requests/reduce-pull-request.ts';
 import { putPullRequest } from '../pull-requests/slice.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
 import { putWorker } from '../workers/slice.ts';
@@ -18,6 +17,7 @@ import type { DeployFact } from './deploy-worker.ts';
 import type { Deployment } from './deployment.ts';
 import { deploymentFact, withDeploymentsOf, withKnownDeployments } from './known-facts.ts';
 import { isSameEnvironment } from './policy.ts';
+import { withPreviewOf } from './previews.ts';
 import { putDeployment } from './slice.ts';
 import { withCarriers } from './stacked.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DeployPolicy, DeployWorker } from './api.ts';
+import type { DeployPolicy, DeployWorker } from '../workers/deploy-fields.ts';
 import { deployStep } from './lifecycle.ts';
 import {
   accept,

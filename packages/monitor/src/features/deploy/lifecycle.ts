@@ -1,18 +1,20 @@
 import type { WorkerStatus } from '@svc/contract/signal-file';
-import { isShipped } from '../workers/status-groups.ts';
-import type { DeployPolicy, DeployProgress, DeployWorker } from './api.ts';
+import type { DeployPolicy, DeployProgress, DeployWorker } from '../workers/deploy-fields.ts';
 import {
   DEPLOY_BUDGET,
-  type DeployEffect,
-  type DeployFact,
-  type DeployStep,
-  type FailedDeployment,
   isInLifecycle,
   isTimedOut,
   isWaitingForDeploy,
   mergesOf,
-  openReasons,
   waitsForPolicy,
+} from '../workers/deploy-stage.ts';
+import { isShipped } from '../workers/status-groups.ts';
+import {
+  type DeployEffect,
+  type DeployFact,
+  type DeployStep,
+  type FailedDeployment,
+  openReasons,
 } from './deploy-worker.ts';
 import { isSameEnvironment } from './policy.ts';
 

@@ -31,7 +31,7 @@ const rules: {
       'monitor/src/features/verify/refutation.ts': 'the verdicts of a verifier',
       'monitor/src/features/runs/wave-standing.ts': 'what a signal file may not claim',
       'contract/src/worker-statuses.ts': 'the definition of all statuses',
-      'monitor/src/features/workers/fold-worker.ts': 'merged or later',
+      'monitor/src/features/deploy/claim.ts': 'merged or later',
       'monitor/src/features/board/board-columns.ts': 'the column of each status',
       'monitor/src/features/team/command.ts': 'how a command ended',
       'dashboard/src/screens/home/card.tsx': 'the marks of the steps',
@@ -59,7 +59,7 @@ const rules: {
       'monitor/src/features/tasks/fold-tasks.ts': 'moveTicket itself',
       'monitor/src/features/tracker/fold-tickets.ts': 'by a phase, which is held without proof',
       'monitor/src/features/tickets/held-ticket.ts': 'by a phase that was held, with proof',
-      'monitor/src/features/workers/fold-worker.ts': 'again, when another run is gone',
+      'monitor/src/features/deploy/claim.ts': 'again, when another run is gone',
     },
   },
 ];

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { DeployPolicy } from './api.ts';
+import type { DeployPolicy } from '../workers/deploy-fields.ts';
+import { defaultDeployPolicy } from '../workers/deploy-fields.ts';
 import {
   afterApplied,
   afterRelaxed,
-  defaultDeployPolicy,
   deployPolicyFor,
   deployPolicyForTicket,
   type PolicyFacts,

@@ -3,19 +3,13 @@
 // sets `skipDeployVerification` to true for it, or a person relaxes it. A file, key, list or folder that is gone relaxes
 // nothing. Of several projects that name a repository the strictest counts. A repository that no project ever named skips
 // the verification, as long as every project can be read; while one cannot, its policy is unknown and its merges wait.
+
 import { repoKey } from '@svc/contract/repo-name';
 import type { ResolvedValue } from '../../kernel/config/resolved-value.ts';
 import type { Config } from '../config.ts';
 import { ticketPrefixOf } from '../tracker/tracker-of.ts';
-import type { DeployPolicy } from './api.ts';
-
-export const defaultDeployPolicy: DeployPolicy = {
-  timeoutSec: 1800,
-  productionEnvironment: 'production',
-  stagingEnvironment: 'staging',
-  skipDeployVerification: true,
-  acceptDescendants: true,
-};
+import type { DeployPolicy } from '../workers/deploy-fields.ts';
+import { defaultDeployPolicy } from '../workers/deploy-fields.ts';
 
 export const unknownDeployPolicy: DeployPolicy = { ...defaultDeployPolicy, skipDeployVerification: null };
 

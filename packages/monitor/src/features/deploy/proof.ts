@@ -7,8 +7,8 @@ import { ALL_CHECKS, checkSummary } from '../pull-requests/pull-request-verdict.
 import { nameOf, ruleOf, waitOf } from '../tickets/rule.ts';
 import { type Subject, shortSha } from '../tickets/subject.ts';
 import type { Receipt } from '../workers/api.ts';
+import type { DeployProgress, DeployWorker } from '../workers/deploy-fields.ts';
 import { isShipped } from '../workers/status-groups.ts';
-import type { DeployProgress, DeployWorker } from './api.ts';
 
 export type Proof = {
   /** Null: unknown. */

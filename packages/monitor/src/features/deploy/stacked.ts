@@ -9,9 +9,9 @@ import { branchKey } from '../../kernel/board/keys.ts';
 import { linked } from '../../kernel/board/links.ts';
 import { pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
 import type { PullRequest } from '../pull-requests/pull-request.ts';
+import { isTimedOut, isWaitingForDeploy } from '../workers/deploy-stage.ts';
 import type { Worker } from '../workers/worker.ts';
 import { isProvenForOther, refutationOf, withFact, withProofAsked } from './deploy-effects.ts';
-import { isTimedOut, isWaitingForDeploy } from './deploy-worker.ts';
 
 /** More would be no stack. */
 const MOST_REACHED = 20;

@@ -3,12 +3,13 @@
 import type { Board } from '../../kernel/board/board.ts';
 import { commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
+import { isUnseenClaim } from '../pull-requests/own-pull-request.ts';
 import { stateIn } from '../pull-requests/poll-differences.ts';
 import { createLookup } from '../tickets/subject.ts';
+import type { DeployWorker } from '../workers/deploy-fields.ts';
+import { isTimedOut, isWaitingForDeploy, mergesOf } from '../workers/deploy-stage.ts';
 import { isEnded } from '../workers/status-groups.ts';
-import { isUnseenClaim, scopeOfWorker } from '../workers/worker-attention.ts';
-import type { DeployWorker } from './api.ts';
-import { isTimedOut, isWaitingForDeploy, mergesOf } from './deploy-worker.ts';
+import { scopeOfWorker } from '../workers/worker-attention.ts';
 
 const DAY_MS = 86_400_000;
 /** An open pull request without activity for this long is checked again after new activity. */

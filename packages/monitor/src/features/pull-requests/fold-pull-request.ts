@@ -1,5 +1,5 @@
 // Events of pull requests: their own, and those of reviews, checks and comments.
-import { repoKey } from '@svc/contract/repo-name';
+
 import type { Board } from '../../kernel/board/board.ts';
 import { ask, type Fold, type FoldContext, on } from '../../kernel/board/fold-context.ts';
 import { commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
@@ -13,14 +13,11 @@ import {
   reviewActions,
   reviewThreadActions,
 } from '../codehost/topics.ts';
-import { withFact } from '../deploy/deploy-effects.ts';
-import { withPolicy } from '../deploy/fold-policy.ts';
-import { withKnownDeployments, withKnownFacts } from '../deploy/known-facts.ts';
-import { withCarriers } from '../deploy/stacked.ts';
-import { reactToJudgement, reactToPush } from '../reactions/fold-reactions.ts';
+import { workerKey } from '../workers/reduce-worker.ts';
 import { putWorker } from '../workers/slice.ts';
-import { isOver, withOwnAttention } from '../workers/worker-attention.ts';
-import { pullRequestOfWorker, workersNear, workersOfPullRequest } from './own-pull-request.ts';
+import { isOver } from '../workers/status-groups.ts';
+import { withOwnAttention } from '../workers/worker-attention.ts';
+import { workersNear, workersOfPullRequest } from './own-pull-request.ts';
 import type { KnownPullRequest } from './poll-differences.ts';
 import type { MergeReadiness, PullRequest } from './pull-request.ts';
 import { ALL_CHECKS, checkSummary } from './pull-request-verdict.ts';
@@ -29,33 +26,53 @@ import {
   type OwnLine,
   pullRequestNumbers,
   reducePullRequest,
-  withKnownPreviews,
 } from './reduce-pull-request.ts';
 import { putPullRequest } from './slice.ts';
 
+/** A pull request after one of its own events. */
+export type PullRequestChange = {
+  known: PullRequest | undefined;
+  next: PullRequest;
+  /** It may belong to other workers than before. */
+  isRelinked: boolean;
+  /** The workers that may own it, or may have owned it before. */
+  near: readonly string[];
+};
+
+declare module '../../kernel/board/fold-context.ts' {
+  interface FoldSteps {
+    /** What a pull request with a new head commit takes from the board. */
+    headSteps: readonly ((board: Board, pullRequest: PullRequest) => PullRequest)[];
+    /** What follows once it is on the board. */
+    pullRequestSteps: readonly ((context: FoldContext, change: PullRequestChange) => void)[];
+    /** What follows from a review or a check. */
+    judgementSteps: readonly ((
+      context: FoldContext<JudgementLine['event']>,
+      pullRequest: PullRequest,
+    ) => void)[];
+  }
+}
+
 function foldPullRequest(context: FoldContext<OwnLine['event']>): void {
-  const { board, line } = context;
+  const { board, line, steps } = context;
   const { repo, pr } = line.scope;
   if (repo === undefined || pr === undefined) return;
   const known = board.pullRequests.get(pullRequestKey(repo, pr));
   const reduced = reducePullRequest(known, line);
   if (reduced === undefined) return;
-  const next = reduced.headSha === known?.headSha ? reduced : withKnownPreviews(board, reduced);
+  const next =
+    reduced.headSha === known?.headSha
+      ? reduced
+      : steps.headSteps.reduce((before, step) => step(board, before), reduced);
   const isRelinked =
     next.branch !== known?.branch || next.headRepo !== known.headRepo || next.ticket !== known.ticket;
   // Workers that it belonged to before may no longer own it.
   const before = known === undefined || !isRelinked ? [] : workersNear(board, known);
   putPullRequest(board, next);
   checkAttention(context, claimantsOf(board, known, next));
-  const near = workersNear(board, next);
-  if (next.merge !== null && (isRelinked || next.merge !== known?.merge)) applyToStack(context, next);
-  if (near.length === 0 && before.length === 0) return;
-  if (known !== undefined && next.headSha !== known.headSha) reactToPush(context, next);
-  if (next.merge !== null && (isRelinked || next.merge !== known?.merge))
-    applyMerge(context, next, next.merge);
-  if (next.state === known?.state && !isRelinked) return;
-  applyOthers(context, [...before, ...near], next);
-  checkAttention(context, [...before, ...near]);
+  const near = [...before, ...workersNear(board, next)];
+  for (const step of steps.pullRequestSteps) step(context, { known, next, isRelinked, near });
+  if (next.state !== known?.state || isRelinked) checkAttention(context, near);
 }
 
 function checkAttention(context: FoldContext, workers: readonly string[]): void {
@@ -74,47 +91,8 @@ function claimantsOf(board: Board, known: PullRequest | undefined, next: PullReq
   return claimants.filter(({ ticket }) => ticket.toUpperCase() === name).map(({ key }) => key);
 }
 
-function applyMerge(
-  context: FoldContext,
-  pullRequest: PullRequest,
-  merge: NonNullable<PullRequest['merge']>,
-): void {
-  for (const worker of workersOfPullRequest(context.board, pullRequest)) {
-    const merged = withFact(context, withPolicy(context.board, worker), { kind: 'merged', ...merge });
-    if (merged !== worker)
-      putWorker(
-        context.board,
-        withOwnAttention(context, withKnownDeployments(context, withCarriers(context, merged))),
-      );
-  }
-}
-
-/** A worker that names one that is not its own after all may own another one, which was merged before. */
-function applyOthers(context: FoldContext, workers: readonly string[], { number }: PullRequest): void {
-  const { board } = context;
-  for (const key of new Set(workers)) {
-    const worker = board.workers.get(key);
-    if (worker === undefined || worker.merge !== null) continue;
-    const own = pullRequestOfWorker(board, worker);
-    if (own === undefined || own.merge === null || own.number === number) continue;
-    putWorker(board, withOwnAttention(context, withKnownFacts(context, withPolicy(board, worker))));
-  }
-}
-
-/** Workers whose pull requests were merged into the branch of this one are merged with it. */
-function applyToStack(context: FoldContext, { repo, branch }: PullRequest): void {
-  const { board } = context;
-  for (const key of linked(board.links.waitingByRepo, repoKey(repo))) {
-    const worker = board.workers.get(key);
-    if (worker === undefined || branch === null) continue;
-    const carried = withCarriers(context, worker);
-    if (carried === worker) continue;
-    putWorker(board, withOwnAttention(context, withKnownDeployments(context, carried)));
-  }
-}
-
 function foldJudgement(context: FoldContext<JudgementLine['event']>): void {
-  const { board, line } = context;
+  const { board, line, steps } = context;
   for (const key of keysOf(context)) {
     const known = board.pullRequests.get(key);
     const next = reducePullRequest(known, line);
@@ -122,7 +100,7 @@ function foldJudgement(context: FoldContext<JudgementLine['event']>): void {
     const asked = withRefresh(context, next);
     if (asked === known) continue;
     putPullRequest(board, asked);
-    reactToJudgement(context, asked);
+    for (const step of steps.judgementSteps) step(context, asked);
   }
 }
 
@@ -146,6 +124,16 @@ function withRefresh(context: FoldContext, pullRequest: PullRequest): PullReques
   return { ...pullRequest, askedSeq: line.seq };
 }
 
+/** A poll of the code host found no pull request for a worker that claims one. */
+function foldUnseen(context: FoldContext<'monitor.claim.unseen'>): void {
+  const { board, line } = context;
+  const { orchestrator, ticket } = line.scope;
+  const worker = board.workers.get(workerKey(orchestrator ?? '', ticket ?? ''));
+  if (worker === undefined || line.source !== 'monitor') return;
+  const touched = { unseenSeq: line.seq, lastSeq: line.seq, lastAt: line.ts };
+  putWorker(board, withOwnAttention(context, { ...worker, ...touched }));
+}
+
 export const pullRequestFolds: readonly Fold[] = [
   on(topicsIn('codehost.pr', [...pullRequestActions, ...ownPullRequestActions]), foldPullRequest),
   on(
@@ -159,6 +147,8 @@ export const pullRequestFolds: readonly Fold[] = [
     foldJudgement,
   ),
 ];
+
+export const claimFolds: readonly Fold[] = [on(['monitor.claim.unseen'], foldUnseen)];
 
 // Whether a pull request can be merged now. The code host decides by rules that it does not publish, so its own merge
 // state counts most; without it, the known obstacles are listed, else the answer is "unknown".

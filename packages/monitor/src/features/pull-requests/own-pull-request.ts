@@ -1,5 +1,7 @@
 // Which pull request belongs to a worker, and which workers to a pull request.
+
 import { DELETED_FORK, repoKey } from '@svc/contract/repo-name';
+import { claimsPullRequest } from '@svc/contract/worker-statuses';
 import type { Board } from '../../kernel/board/board.ts';
 import { branchKey, pullRequestKey } from '../../kernel/board/keys.ts';
 import { linked } from '../../kernel/board/links.ts';
@@ -86,4 +88,20 @@ export function workersOfPullRequest(board: Board, pullRequest: PullRequest): Wo
     if (worker && own && pullRequestKey(own.repo, own.number) === key) workers.push(worker);
   }
   return workers;
+}
+
+/** It was seen if the worker's own is known, or one that names its ticket, unless the worker names another. */
+function hasSeenPullRequest(board: Board, worker: Worker): boolean {
+  if (pullRequestOfWorker(board, worker) !== undefined) return true;
+  if (worker.pr !== null) return false;
+  const name = worker.ticket.toUpperCase();
+  return board.pullRequests
+    .values()
+    .some((one) => one.ticket?.toUpperCase() === name && mayBeOf(one, worker));
+}
+
+/** The worker says that it has opened a pull request, and nothing has shown one. */
+export function isUnseenClaim(board: Board, worker: Worker): boolean {
+  const { removed, status, merge } = worker;
+  return !removed && merge === null && claimsPullRequest(status) && !hasSeenPullRequest(board, worker);
 }

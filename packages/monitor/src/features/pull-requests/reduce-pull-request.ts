@@ -1,15 +1,9 @@
 // A pull request after one more of its events. An event older than the known state only fills gaps; a merge is final.
 
-import type { Board } from '../../kernel/board/board.ts';
 import type { LineOf } from '../../kernel/board/fold-context.ts';
-import { commitKey } from '../../kernel/board/keys.ts';
 import { isOlder, later, short, timeOf, upstreamTime, withEntry } from '../../kernel/board/line-values.ts';
-import { linked } from '../../kernel/board/links.ts';
 import type { Topic } from '../../kernel/log/topics.ts';
 import { isIn } from '../../kernel/log/typed-line.ts';
-import type { Deployment } from '../deploy/deployment.ts';
-import { isSameEnvironment } from '../deploy/policy.ts';
-import { workersOfPullRequest } from './own-pull-request.ts';
 import type { PreviewSource, PullRequest, PullRequestCheck, ReviewVerdict } from './pull-request.ts';
 import { ALL_CHECKS, isPassing } from './pull-request-verdict.ts';
 
@@ -203,39 +197,6 @@ function hostOf(link: string): string | undefined {
   return /^https?:\/\/([^/?#]+)/.exec(link)?.[1]?.toLowerCase();
 }
 
-// Deployments of a pull request's head commit to an environment other than production.
-
-export function withPreviewOf(board: Board, pullRequest: PullRequest, deployment: Deployment): PullRequest {
-  const { environment, environmentUrl, states } = deployment;
-  if (environmentUrl === null || !/^https?:\/\//.test(environmentUrl)) return pullRequest;
-  if (isProduction(board, pullRequest, deployment)) return pullRequest;
-  const at = states.at(-1)?.at ?? null;
-  return withPreviews(pullRequest, {
-    source: `environment:${environment}`,
-    links: [environmentUrl],
-    at,
-    gone: false,
-  });
-}
-
-/** For a new head commit: its deployments may have been reported before it. */
-export function withKnownPreviews(board: Board, pullRequest: PullRequest): PullRequest {
-  const { repo, headSha } = pullRequest;
-  if (headSha === null) return pullRequest;
-  return linked(board.links.deploymentsByCommit, commitKey(repo, headSha)).reduce((next, key) => {
-    const deployment = board.deployments.get(key);
-    return deployment === undefined ? next : withPreviewOf(board, next, deployment);
-  }, pullRequest);
-}
-
-function isProduction(board: Board, pullRequest: PullRequest, deployment: Deployment): boolean {
-  const { environment, production } = deployment;
-  if (production === true || environment.toLowerCase() === 'production') return true;
-  return workersOfPullRequest(board, pullRequest).some(({ policy }) =>
-    isSameEnvironment(policy.productionEnvironment, environment),
-  );
-}
-
 // Preview links of a pull request: from its comments, and from environments other than production.
 
 const MOST_SOURCES = 30;
@@ -252,7 +213,7 @@ function withComment(known: PullRequest, line: CommentLine): PullRequest {
 }
 
 /** A deleted comment does not come back, and an older text does not replace a newer one. */
-function withPreviews(known: PullRequest, found: PreviewSource): PullRequest {
+export function withPreviews(known: PullRequest, found: PreviewSource): PullRequest {
   const isSame = ({ source }: PreviewSource): boolean => source === found.source;
   const before = known.previewSources.find(isSame);
   if (before === undefined && found.links.length === 0 && !found.gone) return known;

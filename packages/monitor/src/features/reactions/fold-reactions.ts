@@ -5,6 +5,7 @@ import type { Board } from '../../kernel/board/board.ts';
 import { ask, type FoldContext } from '../../kernel/board/fold-context.ts';
 import { pullRequestKey } from '../../kernel/board/keys.ts';
 import { isIn } from '../../kernel/log/typed-line.ts';
+import type { PullRequestChange } from '../pull-requests/fold-pull-request.ts';
 import { pullRequestOfWorker, workersOfPullRequest } from '../pull-requests/own-pull-request.ts';
 import type { PullRequest } from '../pull-requests/pull-request.ts';
 import type { JudgementLine } from '../pull-requests/reduce-pull-request.ts';
@@ -38,8 +39,9 @@ export function withKnownReactions(context: FoldContext, worker: Worker): Worker
 }
 
 /** A new commit was pushed: an agent that was to be started for the previous one is no longer needed. */
-export function reactToPush(context: FoldContext, pullRequest: PullRequest): void {
-  for (const worker of workersOfPullRequest(context.board, pullRequest)) {
+export function reactToPush(context: FoldContext, { known, next }: PullRequestChange): void {
+  if (known === undefined || next.headSha === known.headSha) return;
+  for (const worker of workersOfPullRequest(context.board, next)) {
     if (worker.recall === null && worker.raised.length === 0) continue;
     putWorker(context.board, withOwnAttention(context, { ...worker, recall: null }));
   }

@@ -6,12 +6,7 @@ import type { LineOf } from '../../kernel/board/fold-context.ts';
 import { short } from '../../kernel/board/line-values.ts';
 import type { PullRequest } from '../pull-requests/pull-request.ts';
 import { checkSummary } from '../pull-requests/pull-request-verdict.ts';
-import {
-  MOST_REACTIONS,
-  type ReactionCause,
-  type Reactions,
-  reactionCauses,
-} from '../workers/reaction-causes.ts';
+import { MOST_REACTIONS, type ReactionCause } from '../workers/reaction-causes.ts';
 
 export type Reaction = {
   cause: ReactionCause;
@@ -72,21 +67,6 @@ function reactionToReview(
     url: short(detail.url) ?? pullRequest.url,
     words: [reviewer === undefined ? '' : `${reviewer}:`, body].filter(Boolean).join('\n'),
   };
-}
-
-/** The cause that persists although the limit of messages is reached. */
-export function exhaustedCause(
-  reactions: Reactions,
-  pullRequest: Pick<PullRequest, 'state' | 'checks' | 'verdict'>,
-): ReactionCause | undefined {
-  if (pullRequest.state !== 'open') return undefined;
-  return reactionCauses.find(
-    (cause) =>
-      reactions[cause].length > MOST_REACTIONS &&
-      (cause === 'checks'
-        ? checkSummary(pullRequest).failed.length > 0
-        : pullRequest.verdict === 'changes_requested'),
-  );
 }
 
 /** The part of the message that the log knows; `svc` adds the details of the failure from the code host. */

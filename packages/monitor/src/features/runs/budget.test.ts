@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nothingSpent, type Spent, spentAfter } from '../agents/cost.ts';
+import { spentAfter } from '../agents/cost.ts';
 import { newAgentSession } from '../agents/session.ts';
+import { nothingSpent, type Spent } from '../workers/agent-fields.ts';
 import { type Budgets, budgetStop, type Spender, spentNow, unknownSpenders } from './budget.ts';
 
 const now = '2026-11-16T14:00:00.000Z';

@@ -2,18 +2,11 @@
 // no further turn is started; a turn that runs may end. What is not known cannot be stopped, and is shown as such.
 
 import type { Board } from '../../kernel/board/board.ts';
-import {
-  type AttemptCost,
-  costOfWorker,
-  costText,
-  type Spent,
-  spentAfter,
-  sumOfCosts,
-  usdText,
-} from '../agents/cost.ts';
-import type { AgentCost } from '../agents/schemas.ts';
+import { costOfWorker, costText, spentAfter, sumOfCosts, usdText } from '../agents/cost.ts';
 import type { AgentSession } from '../agents/session.ts';
 import { costCovers } from '../agents/tokens.ts';
+import type { AgentCost } from '../workers/agent-fields.ts';
+import { type AttemptCost, type Spent } from '../workers/agent-fields.ts';
 import type { Worker } from '../workers/worker.ts';
 
 export type Budgets = { ticketUsd: number | null; runUsd: number | null; dayUsd: number | null };

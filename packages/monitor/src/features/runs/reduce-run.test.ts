@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { logged, reduced } from '../../kernel/board/testing/lines.ts';
-import { reduceRun } from '../workers/fold-worker.ts';
+import { reduceRun } from './fold-run.ts';
 import type { Run } from './run.ts';
 
 const plan = {

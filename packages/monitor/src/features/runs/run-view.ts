@@ -1,12 +1,12 @@
 // A run for display: its waves with the state of each ticket, and how long its workers waited for people.
 import { type Board } from '../../kernel/board/board.ts';
 import { costOfWorker, sumOfCosts } from '../agents/cost.ts';
-import { msWaited } from '../agents/waits.ts';
 import { pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
 import type { PullRequest } from '../pull-requests/pull-request.ts';
 import { reviewVerdictOf, waitsForPerson } from '../pull-requests/pull-request-verdict.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
 import { isShipped } from '../workers/status-groups.ts';
+import { msWaited } from '../workers/waits.ts';
 import type { Worker } from '../workers/worker.ts';
 import type { RunView } from './api.ts';
 import type { Run } from './run.ts';

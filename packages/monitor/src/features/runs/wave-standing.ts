@@ -3,7 +3,7 @@
 import type { WorkerStatus } from '@svc/contract/signal-file';
 import { isAgentsWork } from '@svc/contract/worker-statuses';
 import { pausedBy } from '../agents/limits.ts';
-import { isBudgetExhausted } from '../deploy/deploy-worker.ts';
+import { isBudgetExhausted } from '../workers/deploy-stage.ts';
 import type { RecallCause } from '../workers/reaction-causes.ts';
 import { isPreMerge, isShipped } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { last } from '../../kernel/board/entity-fields.ts';
 import { Time } from '../../kernel/http/api-route.ts';
-import { AgentRequest } from '../agents/schemas.ts';
+import { AgentRequest } from '../workers/agent-fields.ts';
 import { hookedAgents } from './hook-event.ts';
 import { sessionSources, sessionStates } from './hooks.ts';
 

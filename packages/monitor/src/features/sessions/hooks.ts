@@ -2,7 +2,7 @@
 // agent's events mean for its session, and what svc keeps of them (see `hook-event.ts`).
 import { jsonIn } from '@svc/contract/payload-fields';
 import { z } from 'zod';
-import type { AgentRequest } from '../agents/schemas.ts';
+import type { AgentRequest } from '../workers/agent-fields.ts';
 import { answeringAgents, type HookedAgent, hookedAgents, MOST_INPUT } from './hook-event.ts';
 
 export const sessionStates = [

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import type { DetailsIn } from '../../kernel/log/topics.ts';
-import { AgentRequest } from '../agents/schemas.ts';
+import { AgentRequest } from '../workers/agent-fields.ts';
 import { hookAnswers, hookedAgents } from './hook-event.ts';
 import { sessionSources } from './hooks.ts';
 

@@ -7,12 +7,12 @@ import type { Config } from '../config.ts';
 import { mergeReadiness } from '../pull-requests/fold-pull-request.ts';
 import type { PullRequest } from '../pull-requests/pull-request.ts';
 import { contradictionsIn } from '../tickets/inconsistencies.ts';
+import { needsOf } from '../tickets/needs.ts';
 import { ruleOf, waitOf } from '../tickets/rule.ts';
 import { createLookup, nameOfPullRequest, type Subject } from '../tickets/subject.ts';
 import { ticketPrefixOf } from '../tracker/tracker-of.ts';
 import { isEnded } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
-import { needsOf } from '../workers/worker-attention.ts';
 
 /** `summaryPrompt(board, 'run-1', 'run-summary')` */
 export function summaryPrompt(board: Board, orchId: string, template: SummaryTemplate): Prompt {

@@ -1,5 +1,6 @@
 // The routes that use the state, on a real server, over a board that a test made. Appended events are
 // folded into it as in the daemon.
+
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import type { Board } from '../../kernel/board/board.ts';
@@ -11,6 +12,7 @@ import { attentionRoutes } from '../attention/routes.ts';
 import { boardRoutes } from '../board/routes.ts';
 import { foldLine } from '../board.ts';
 import { deployRoutes } from '../deploy/routes.ts';
+import { causeStands } from '../tickets/needs.ts';
 import { whyRoutes } from '../why/routes.ts';
 
 export type StateServerOptions = {
@@ -54,7 +56,7 @@ export async function startStateServer(options: StateServerOptions) {
     onAnswer: () => undefined,
     routes: [
       boardRoutes({ state, boardAt, instanceId: 'instance-1', person: () => undefined, now }),
-      attentionRoutes({ state, append, person: () => undefined, now }),
+      attentionRoutes({ causeStands, state, append, person: () => undefined, now }),
       whyRoutes({ state, now }),
       deployRoutes({ state, append, onPolicyChange: () => undefined, now }),
     ],

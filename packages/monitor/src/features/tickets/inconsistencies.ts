@@ -1,8 +1,8 @@
 // Where the known facts contradict each other, and what is not known. Both are shown to the user.
 import { agentSays, isAgentsWork, shownStatus } from '@svc/contract/worker-statuses';
 import type { Board } from '../../kernel/board/board.ts';
-import { isInLifecycle, isWaitingForDeploy } from '../deploy/deploy-worker.ts';
 import { mergeReadiness } from '../pull-requests/fold-pull-request.ts';
+import { isInLifecycle, isWaitingForDeploy } from '../workers/deploy-stage.ts';
 import { processOf } from '../workers/known-process.ts';
 import { isEnded, isPreMerge, isShipped } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';

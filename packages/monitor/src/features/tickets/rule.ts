@@ -1,12 +1,12 @@
 // One sentence each: the rule behind a worker's status, and what it is waiting for.
 import { agentSays, claimsPullRequest, isAgentsWork, shownStatus } from '@svc/contract/worker-statuses';
 import { pausedBy } from '../agents/limits.ts';
-import type { DeployProgress } from '../deploy/api.ts';
-import { DEPLOY_BUDGET, waitsForPolicy } from '../deploy/deploy-worker.ts';
 import { mergeReadiness } from '../pull-requests/fold-pull-request.ts';
+import type { DeployProgress } from '../workers/deploy-fields.ts';
+import { DEPLOY_BUDGET, waitsForPolicy } from '../workers/deploy-stage.ts';
 import { isPreMerge, isShipped } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
-import { answersTo } from '../workers/worker-attention.ts';
+import { answersTo } from './needs.ts';
 import { nameOfPullRequest, type Subject, shortSha } from './subject.ts';
 
 export type Wait = { waitsFor: string | null; until: string | null };

@@ -4,8 +4,6 @@ import { repoKey } from '@svc/contract/repo-name';
 import type { Board } from '../../kernel/board/board.ts';
 import { commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
 import { linked } from '../../kernel/board/links.ts';
-import type { DeployWorker } from '../deploy/api.ts';
-import { mergesOf } from '../deploy/deploy-worker.ts';
 import type { Deployment } from '../deploy/deployment.ts';
 import { factsOfCommit } from '../deploy/known-facts.ts';
 import { deployStep, isDeployTask } from '../deploy/lifecycle.ts';
@@ -14,6 +12,8 @@ import { isOwn, mayBeOf, pullRequestOfWorker } from '../pull-requests/own-pull-r
 import type { PullRequest } from '../pull-requests/pull-request.ts';
 import type { Ticket } from '../tracker/ticket.ts';
 import { currentWorker } from '../workers/current-worker.ts';
+import type { DeployWorker } from '../workers/deploy-fields.ts';
+import { mergesOf } from '../workers/deploy-stage.ts';
 import type { Worker } from '../workers/worker.ts';
 
 export type Subject = {

@@ -2,11 +2,8 @@
 import { agentSays, shownStatus } from '@svc/contract/worker-statuses';
 import type { Board } from '../../kernel/board/board.ts';
 import { inOneLine } from '../agents/agent-output.ts';
-import { nothingSpent } from '../agents/cost.ts';
 import { limitText, pausedBy, suspendedText } from '../agents/limits.ts';
 import type { AgentState } from '../agents/session.ts';
-import { neverWaited } from '../agents/waits.ts';
-import { isInLifecycle } from '../deploy/deploy-worker.ts';
 import type { Deployment } from '../deploy/deployment.ts';
 import { isDeployTask } from '../deploy/lifecycle.ts';
 import { evidenceOf, proofOf } from '../deploy/proof.ts';
@@ -16,9 +13,12 @@ import { contradictionsIn, unknownsIn } from '../tickets/inconsistencies.ts';
 import { nameOf, ruleOf, waitOf } from '../tickets/rule.ts';
 import { createLookup, type Subject, shortSha } from '../tickets/subject.ts';
 import type { Ticket } from '../tracker/ticket.ts';
+import { nothingSpent } from '../workers/agent-fields.ts';
 import type { Why } from '../workers/api.ts';
+import { isInLifecycle } from '../workers/deploy-stage.ts';
 import { processOf } from '../workers/known-process.ts';
 import { isShipped } from '../workers/status-groups.ts';
+import { neverWaited } from '../workers/waits.ts';
 import type { Worker } from '../workers/worker.ts';
 
 export function why(board: Board, worker: Worker, now: number): Why {

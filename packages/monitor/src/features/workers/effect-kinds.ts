@@ -1,7 +1,7 @@
 // What a line causes in the signal files of workers.
 import type { WorkerStatus } from '@svc/contract/signal-file';
 import type { EffectKinds } from '../../kernel/outbox/effect.ts';
-import type { DeployProgress } from '../deploy/api.ts';
+import type { DeployProgress } from './deploy-fields.ts';
 
 declare module '../../kernel/outbox/effect.ts' {
   interface Effects {

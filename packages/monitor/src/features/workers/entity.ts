@@ -3,8 +3,8 @@ import { WorkerPhase } from '@svc/contract/signal-file';
 import { z } from 'zod';
 import { key, last } from '../../kernel/board/entity-fields.ts';
 import { Seq, Time } from '../../kernel/http/api-route.ts';
-import { AgentCost, Waited, WorkerAgent } from '../agents/schemas.ts';
-import { deployFields } from '../deploy/api.ts';
+import { AgentCost, Waited, WorkerAgent } from './agent-fields.ts';
+import { deployFields } from './deploy-fields.ts';
 import { recallCauses } from './reaction-causes.ts';
 
 export type WorkerView = z.infer<typeof Worker>;

@@ -1,171 +1,20 @@
-// Events of workers and runs.
-
-import type { WorkerStatus } from '@svc/contract/signal-file';
-import { ask, type Fold, type FoldContext, type LineOf, on } from '../../kernel/board/fold-context.ts';
-import { short, textsIn, timeOf, withEntry } from '../../kernel/board/line-values.ts';
+// Events of workers.
+import { type Fold, type FoldContext, on } from '../../kernel/board/fold-context.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
-import type { Topic } from '../../kernel/log/topics.ts';
-import { isIn } from '../../kernel/log/typed-line.ts';
-import { withFact } from '../deploy/deploy-effects.ts';
-import { type DeployFact } from '../deploy/deploy-worker.ts';
-import { withPolicy } from '../deploy/fold-policy.ts';
-import { withKnownFacts } from '../deploy/known-facts.ts';
-import { isSamePolicy } from '../deploy/policy.ts';
-import { withKnownReactions } from '../reactions/fold-reactions.ts';
-import type { Blockers, RunPlan } from '../runs/plan.ts';
-import type { Run } from '../runs/run.ts';
-import { moveTicket } from '../tasks/fold-tasks.ts';
-import { currentWorkerOf, isGivenUp } from './current-worker.ts';
-import { claimedStatus, reduceWorker, type WorkerTopic, workerKey } from './reduce-worker.ts';
+import { reduceWorker, type WorkerTopic, workerKey } from './reduce-worker.ts';
 import { putWorker } from './slice.ts';
-import { isShipped } from './status-groups.ts';
 import type { Worker } from './worker.ts';
 import { resolve, withOwnAttention } from './worker-attention.ts';
 
-// A run after one more event: its own, one of a wave, or the first of a worker of an unannounced run.
+/** `known`: before the line. */
+type WorkerStep = (context: FoldContext, worker: Worker, known: Worker | undefined) => Worker;
 
-const MOST_TICKETS = 1000;
-const MOST_WAVES = 200;
-
-type RunLine = LineOf<Extract<Topic, `orchestrator.run.${string}`>>;
-type WaveLine = LineOf<Extract<Topic, `orchestrator.wave.${string}`>>;
-
-export function reduceRun(
-  known: Run | undefined,
-  line: RunLine | WaveLine | LineOf<WorkerTopic>,
-): Run | undefined {
-  const { orchestrator } = line.scope;
-  if (orchestrator === undefined) return known;
-  const before = known ?? unknownRun(orchestrator, line);
-  const next = afterLine(before, line);
-  return next === undefined ? known : { ...next, lastSeq: line.seq, lastAt: line.ts };
-}
-
-function afterLine(before: Run, line: RunLine | WaveLine | LineOf<WorkerTopic>): Run | undefined {
-  if (isIn(line, 'orchestrator.run')) return afterOwnLine(before, line);
-  if (isIn(line, 'orchestrator.wave')) return afterWave(before, line);
-  if (line.event === 'orchestrator.worker.retried') return reopened(before, line);
-  const { ticket = '' } = line.scope;
-  return isIn(line, 'orchestrator.worker') ? withTickets(before, textsIn([ticket])) : undefined;
-}
-
-/** A person restarts a ticket: the run resumes at the wave of the ticket. Only a person can do that. */
-function reopened(before: Run, { scope: { ticket = '' }, seq }: LineOf<'orchestrator.worker.retried'>): Run {
-  const wave = (before.plan?.waves.findIndex((tickets) => tickets.includes(ticket)) ?? -1) + 1;
-  const waves = before.waves.map((one) =>
-    one.wave === wave && one.state === 'completed' ? { ...one, state: 'started' as const, seq } : one,
-  );
-  return isRunOver(before) ? { ...before, waves, state: 'running', endedAt: null } : { ...before, waves };
-}
-
-/** A finished run that we orchestrated is not reopened by a run event, because a helper could report one. */
-function isRunOver({ plan, state }: Run): boolean {
-  return plan !== null && (state === 'completed' || state === 'canceled');
-}
-
-function afterOwnLine(before: Run, line: RunLine): Run | undefined {
-  const { detail, ts } = line;
-  if (isRunOver(before)) return undefined;
-  const named: Run = {
-    ...withTickets(before, textsIn(detail.tickets)),
-    name: short(detail.name) ?? before.name,
-    maxParallel: detail.maxParallel ?? before.maxParallel,
-    plan: before.plan ?? planIn(line),
-    blockedBy: blockersIn(detail.blockedBy) ?? before.blockedBy,
-  };
-  switch (line.event) {
-    case 'orchestrator.run.started':
-      return { ...named, state: 'running', startedAt: before.startedAt ?? ts, endedAt: null };
-    case 'orchestrator.run.resumed':
-      return { ...named, state: 'running', endedAt: null };
-    case 'orchestrator.run.paused':
-      return { ...named, state: 'paused' };
-    case 'orchestrator.run.completed':
-      return { ...named, state: 'completed', endedAt: ts };
-    case 'orchestrator.run.canceled':
-      return { ...named, state: 'canceled', endedAt: ts };
+declare module '../../kernel/board/fold-context.ts' {
+  interface FoldSteps {
+    /** What follows from a line of a worker, before it is on the board. */
+    workerSteps: readonly WorkerStep[];
   }
 }
-
-/** The daemon orchestrates a run by the plan that it was started with; without a plan it does not. */
-function planIn({ event, detail }: RunLine): RunPlan | null {
-  if (event !== 'orchestrator.run.started') return null;
-  const { plan, project, maxParallel } = detail;
-  const base = short(detail.base);
-  const workerCommand = short(detail.workerCommand);
-  const workerModel = short(detail.workerModel);
-  if (plan === undefined || !project || base === undefined) return null;
-  if (workerCommand === undefined || workerModel === undefined || maxParallel === undefined) return null;
-  const waves = plan.slice(0, MOST_WAVES).map((tickets) => textsIn(tickets));
-  const tickets = new Set(waves.flat());
-  const agents = Object.entries(detail.agents ?? {}).filter(([ticket]) => tickets.has(ticket));
-  return {
-    waves,
-    project,
-    base,
-    workerCommand,
-    workerModel,
-    maxParallel,
-    ...(detail.agent !== undefined && { agent: detail.agent.slice(0, 100) }),
-    ...(detail.model !== undefined && { model: detail.model.slice(0, 200) }),
-    ...(detail.mode !== undefined && { mode: detail.mode.slice(0, 200) }),
-    ...(agents.length > 0 && { agents: Object.fromEntries(agents) }),
-  };
-}
-
-function blockersIn(blockedBy: Blockers = {}): Blockers | undefined {
-  const entries = Object.entries(blockedBy)
-    .slice(0, MOST_TICKETS)
-    .map(([ticket, blockers]) => [ticket, textsIn(blockers)] as const);
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
-}
-
-const waveStates = {
-  'orchestrator.wave.started': 'started',
-  'orchestrator.wave.completed': 'completed',
-  'orchestrator.wave.blocked': 'blocked',
-} as const;
-
-function afterWave(before: Run, line: WaveLine): Run | undefined {
-  const { wave } = line.detail;
-  if (wave === undefined) return undefined;
-  const tickets = textsIn(line.detail.tickets);
-  const known = before.waves.find((other) => other.wave === wave);
-  const entry = {
-    wave,
-    state: waveStates[line.event],
-    tickets: tickets.length > 0 ? tickets : (known?.tickets ?? []),
-    seq: line.seq,
-  };
-  const waves = withEntry(before.waves, (other) => other.wave === wave, entry, MOST_WAVES);
-  return { ...withTickets(before, tickets), waves };
-}
-
-function withTickets(run: Run, tickets: readonly string[]): Run {
-  const added = tickets.filter((ticket) => !run.tickets.includes(ticket));
-  if (added.length === 0 || run.tickets.length >= MOST_TICKETS) return run;
-  return { ...run, tickets: [...run.tickets, ...new Set(added)].slice(0, MOST_TICKETS) };
-}
-
-function unknownRun(orchestrator: string, line: LineOf): Run {
-  return {
-    orchestrator,
-    name: null,
-    state: 'unknown',
-    startedAt: null,
-    endedAt: null,
-    tickets: [],
-    plan: null,
-    blockedBy: null,
-    maxParallel: null,
-    waves: [],
-    lastSeq: line.seq,
-    lastAt: line.ts,
-  };
-}
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-const merged: ReadonlySet<WorkerStatus> = new Set(['merged', 'deploying', 'deploy-failed', 'done']);
 
 function foldWorker(context: FoldContext<WorkerTopic>): void {
   const { board, line } = context;
@@ -173,84 +22,21 @@ function foldWorker(context: FoldContext<WorkerTopic>): void {
   if (orchestrator === undefined || ticket === undefined) return;
   const known = board.workers.get(workerKey(orchestrator, ticket));
   const reduced = reduceWorker(known, line);
-  if (reduced === undefined) return;
-  const configured = withPolicy(board, reduced);
-  touchRun(context, orchestrator, known === undefined || line.event === 'orchestrator.worker.retried');
-  const worker = withClaim(context, configured, known);
-  askForRemediation(context, worker);
-  putWorker(board, withOwnAttention(context, afterFailure(context, known, worker)));
-  if (isGivenUp(worker) && (known === undefined || !isGivenUp(known))) moveIfDone(context, worker);
+  if (reduced !== undefined) putReduced(context, reduced, known);
 }
 
-/** Its run was given up: if an older run of the ticket is done, that one speaks for the ticket again. */
-function moveIfDone(context: FoldContext, worker: Worker): void {
-  const current = currentWorkerOf(context.board, worker);
-  if (current === undefined || current.key === worker.key || !isShipped(current)) return;
-  moveTicket(context, current.ticket, 'done');
-}
-
-/** `dispatch-failed` is raised by the orchestrator; it is resolved once the worker is no longer failed. */
-function afterFailure(context: FoldContext, known: Worker | undefined, worker: Worker): Worker {
-  const isOver = known?.status === 'failed' && worker.status !== 'failed';
-  return isOver ? resolve(context, worker, 'dispatch-failed') : worker;
-}
-
-/** A failed verification is filed as a ticket or finding. */
-function askForRemediation(context: FoldContext, { key, orchestrator, ticket, verification }: Worker): void {
-  const { line } = context;
-  if (line.event !== 'orchestrator.verification.failed' || verification?.advisory !== false) return;
-  const run = context.board.runs.get(orchestrator);
-  const { sha, summary } = verification;
-  const findings = textsIn(line.detail.findings);
-  const project = run?.plan?.project ?? null;
-  ask(context, key, { kind: 'file-remediation', orchestrator, ticket, project, sha, summary, findings });
-}
-
-/**
- * Applies the facts on the board and the status in the file. A status after the merge is compared with the known facts,
- * so those come first; a status before the merge is older, so it comes first.
- */
-function withClaim(context: FoldContext<WorkerTopic>, worker: Worker, known: Worker | undefined): Worker {
-  const { line } = context;
-  const status = claimedStatus(line);
-  const isNew = known === undefined || hasNewLinks(known, worker);
-  const know = (before: Worker): Worker =>
-    isNew ? withKnownReactions(context, withKnownFacts(context, before)) : before;
-  if (status === undefined) return know(worker);
-  const old = isOldFile(known, worker, line);
-  const claimed: DeployFact = { kind: 'claimed', status, at: timeOf(line), seq: line.seq, old };
-  return merged.has(status)
-    ? withFact(context, know(worker), claimed)
-    : know(withFact(context, worker, claimed));
-}
-
-/** The first event about the file, long after it was written: it existed before svc watched the folder. */
-function isOldFile(known: Worker | undefined, { signal }: Worker, { ts }: LineOf): boolean {
-  if (signal === null || (known !== undefined && known.signal !== null)) return false;
-  return Date.parse(ts) - Date.parse(signal.updatedAt) >= DAY_MS;
-}
-
-function hasNewLinks(known: Worker, next: Worker): boolean {
-  return (
-    known.repo !== next.repo ||
-    known.branch !== next.branch ||
-    known.pr?.number !== next.pr?.number ||
-    (known.policy !== next.policy && !isSamePolicy(known.policy, next.policy))
+export function putReduced(context: FoldContext, reduced: Worker, known: Worker | undefined): void {
+  const { board, steps } = context;
+  putWorker(
+    board,
+    steps.workerSteps.reduce((worker, step) => step(context, worker, known), reduced),
   );
 }
 
-function touchRun({ board, line }: FoldContext<WorkerTopic>, orchestrator: string, isNews: boolean): void {
-  const run = board.runs.get(orchestrator);
-  const next =
-    run === undefined || isNews ? reduceRun(run, line) : { ...run, lastSeq: line.seq, lastAt: line.ts };
-  if (next !== undefined) board.runs.set(orchestrator, next);
-}
-
-function foldRun({ board, line }: FoldContext<(RunLine | WaveLine)['event']>): void {
-  const { orchestrator } = line.scope;
-  if (orchestrator === undefined) return;
-  const run = reduceRun(board.runs.get(orchestrator), line);
-  if (run !== undefined) board.runs.set(orchestrator, run);
+/** `dispatch-failed` is raised by the orchestrator; it is resolved once the worker is no longer failed. */
+export function withAttention(context: FoldContext, worker: Worker, known: Worker | undefined): Worker {
+  const isOver = known?.status === 'failed' && worker.status !== 'failed';
+  return withOwnAttention(context, isOver ? resolve(context, worker, 'dispatch-failed') : worker);
 }
 
 export const workerFolds: readonly Fold[] = [
@@ -258,15 +44,7 @@ export const workerFolds: readonly Fold[] = [
     [
       ...topicsIn('orchestrator.worker', ['dispatched', 'status_changed', 'phase_changed', 'updated']),
       ...topicsIn('orchestrator.worker', ['died', 'revived', 'removed', 'corrupt', 'retried', 'recalled']),
-      ...topicsIn('orchestrator.verification', ['started', 'passed', 'failed', 'remediation_filed']),
     ],
     foldWorker,
-  ),
-  on(
-    [
-      ...topicsIn('orchestrator.run', ['started', 'paused', 'resumed', 'completed', 'canceled']),
-      ...topicsIn('orchestrator.wave', ['started', 'completed', 'blocked']),
-    ],
-    foldRun,
   ),
 ];

@@ -1,6 +1,6 @@
 import { sampleTime, sampleWorker } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import type { WorkerAgent } from '../agents/schemas.ts';
+import type { WorkerAgent } from './agent-fields.ts';
 import { processOf } from './known-process.ts';
 import type { Worker } from './worker.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type FoldedLine } from '../../kernel/board/board.ts';
 import type { LineOf } from '../../kernel/board/fold-context.ts';
 import { logged, moment, reduced } from '../../kernel/board/testing/lines.ts';
-import { defaultDeployPolicy } from '../deploy/policy.ts';
+import { defaultDeployPolicy } from './deploy-fields.ts';
 import { claimedStatus, reduceWorker, type WorkerTopic } from './reduce-worker.ts';
 
 const scope = { orchestrator: 'run-1', ticket: 'ENG-42' };

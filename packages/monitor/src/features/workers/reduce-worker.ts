@@ -13,14 +13,13 @@ import type { LineOf } from '../../kernel/board/fold-context.ts';
 import { short, timeOf } from '../../kernel/board/line-values.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
 import type { Topic } from '../../kernel/log/topics.ts';
-import { nothingSpent } from '../agents/cost.ts';
-import { neverWaited } from '../agents/waits.ts';
-import { defaultDeployPolicy } from '../deploy/policy.ts';
+import { nothingSpent } from './agent-fields.ts';
+import { defaultDeployPolicy } from './deploy-fields.ts';
 import { noReactions } from './reaction-causes.ts';
+import { neverWaited } from './waits.ts';
 import type { Worker } from './worker.ts';
 
-export type WorkerTopic = Extract<Topic, `orchestrator.${'worker' | 'verification'}.${string}`>;
-type VerificationTopic = `orchestrator.verification.${'started' | 'passed' | 'failed'}`;
+export type WorkerTopic = Extract<Topic, `orchestrator.worker.${string}`>;
 /** Events of the worker's file and its process; they may contain the file. */
 const fileTopics = topicsIn('orchestrator.worker', [
   'dispatched',
@@ -60,12 +59,6 @@ export function reduceWorker(known: Worker | undefined, line: LineOf<WorkerTopic
       return known && { ...withRetry(known, line), ...touched };
     case 'orchestrator.worker.recalled':
       return known && { ...withRecall(known, line), ...touched };
-    case 'orchestrator.verification.started':
-    case 'orchestrator.verification.passed':
-    case 'orchestrator.verification.failed':
-      return known && { ...known, ...touched, verification: verificationIn(line) };
-    case 'orchestrator.verification.remediation_filed':
-      return known && { ...withRemediation(known, line), ...touched };
     case 'orchestrator.worker.removed':
       return known && { ...known, ...touched, removed: true };
     case 'orchestrator.worker.dispatched':
@@ -85,7 +78,7 @@ export function reduceWorker(known: Worker | undefined, line: LineOf<WorkerTopic
 }
 
 /** The status that a line claims; undefined when it has neither a file nor a status. */
-export function claimedStatus(line: LineOf<WorkerTopic>): WorkerStatus | undefined {
+export function claimedStatus(line: LineOf): WorkerStatus | undefined {
   // Before the file is updated: until then, a canceled worker would count as complete.
   if (line.event === 'orchestrator.worker.retried') return 'dispatched';
   if (!mayHaveFile(line)) return undefined;
@@ -93,38 +86,10 @@ export function claimedStatus(line: LineOf<WorkerTopic>): WorkerStatus | undefin
   return statusIn(line.event === 'orchestrator.worker.status_changed' ? (status ?? line.detail.to) : status);
 }
 
-function verificationIn({
-  event,
-  detail,
-  scope,
-  seq,
-  ts,
-}: LineOf<VerificationTopic>): Worker['verification'] {
-  const ended = event.endsWith('.passed') ? 'passed' : 'failed';
-  return {
-    state: event.endsWith('.started') ? 'running' : ended,
-    sha: scope.mergeSha ?? scope.sha ?? null,
-    summary: short(detail.summary) ?? null,
-    advisory: detail.advisory ?? false,
-    remediation: null,
-    seq,
-    at: ts,
-  };
-}
-
 /** Counts start again at zero, and the state of its old process no longer matters. */
 function withRetry(worker: Worker, line: LineOf<WorkerTopic>): Worker {
   const process = { state: 'unknown', since: timeOf(line), seq: line.seq } as const;
   return { ...worker, retriedAt: timeOf(line), process, reactions: noReactions, recall: null, recalls: 0 };
-}
-
-function withRemediation(
-  worker: Worker,
-  { detail }: LineOf<'orchestrator.verification.remediation_filed'>,
-): Worker {
-  if (worker.verification === null) return worker;
-  const remediation = short(detail.filedAs) ?? detail.destination ?? 'filed';
-  return { ...worker, verification: { ...worker.verification, remediation } };
 }
 
 function withRecall(worker: Worker, { detail, seq, ts }: LineOf<'orchestrator.worker.recalled'>): Worker {
@@ -203,7 +168,7 @@ function isSignal(file: Fields): file is SignalFile {
   );
 }
 
-function mayHaveFile(line: LineOf<WorkerTopic>): line is LineOf<FileTopic> {
+function mayHaveFile(line: LineOf): line is LineOf<FileTopic> {
   return fileTopics.some((topic) => topic === line.event);
 }
 

@@ -4,7 +4,7 @@ import type { SignalFile } from '@svc/contract/signal-file';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { createFileLocks } from '../../kernel/disk/lock.ts';
-import type { DeployProgress } from '../deploy/api.ts';
+import type { DeployProgress } from './deploy-fields.ts';
 import { applySignalEffect, createSignalStore, type WriteSignalEffect } from './io/signal-store.ts';
 
 import { putSignal, sampleSignal } from './testing/sample-signal.ts';

@@ -4,9 +4,9 @@ import type { Board, BoardLinks } from '../../kernel/board/board.ts';
 import { branchKey, pullRequestKey } from '../../kernel/board/keys.ts';
 import { type Entry, type Index, relink } from '../../kernel/board/links.ts';
 import { dropSettled, type Slices } from '../../kernel/board/slice.ts';
-import { isTimedOut, isWaitingForDeploy, mergesOf } from '../deploy/deploy-worker.ts';
+import { isTimedOut, isWaitingForDeploy, mergesOf } from './deploy-stage.ts';
+import { isOver } from './status-groups.ts';
 import type { Worker } from './worker.ts';
-import { isOver } from './worker-attention.ts';
 
 declare module '../../kernel/board/board.ts' {
   interface Entities {

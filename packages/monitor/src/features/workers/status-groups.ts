@@ -28,3 +28,8 @@ export function isUnmerged(status: WorkerStatus): boolean {
 export function isEnded(status: WorkerStatus): boolean {
   return isShipped({ status }) || status === 'failed' || status === 'canceled';
 }
+
+/** It has ended, or its signal file was deleted: its pull request and its process no longer matter. */
+export function isOver({ removed, status }: { removed: boolean; status: WorkerStatus }): boolean {
+  return removed || isEnded(status);
+}

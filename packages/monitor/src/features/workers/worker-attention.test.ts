@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { type LineFields, logged, moment } from '../../kernel/board/testing/lines.ts';
 import { emptyBoard, foldLine } from '../board.ts';
 import { claimUnseen, unseenClaims } from '../deploy/watched.ts';
+import { isUnseenClaim } from '../pull-requests/own-pull-request.ts';
 import { whyTicket } from '../why/why.ts';
-import { isUnseenClaim } from './worker-attention.ts';
 
 const mine = { orchestrator: 'run-1', ticket: 'ENG-42' };
 const signal = {

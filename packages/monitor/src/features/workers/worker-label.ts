@@ -2,8 +2,8 @@
 import type { WorkerStatus } from '@svc/contract/signal-file';
 import { claimsPullRequest, isAgentsWork, shownStatus } from '@svc/contract/worker-statuses';
 import { inLine, type Meaning, type StateLabel } from '../../kernel/board/label.ts';
-import type { WorkerAgent } from '../agents/schemas.ts';
 import type { BoardCard } from '../board/board-columns.ts';
+import type { WorkerAgent } from './agent-fields.ts';
 import type { WorkerView } from './entity.ts';
 import { isShipped } from './status-groups.ts';
 

@@ -1,8 +1,7 @@
 // A worker as the fold keeps it: what the API returns, without fields computed for an answer, and with fields that only the
 // fold needs.
 import type { SignalFile } from '@svc/contract/signal-file';
-import type { Spent } from '../agents/cost.ts';
-import type { Waited } from '../agents/schemas.ts';
+import type { Spent, Waited } from './agent-fields.ts';
 import type { WorkerView } from './entity.ts';
 import type { TicketDigest } from './ticket-digest.ts';
 

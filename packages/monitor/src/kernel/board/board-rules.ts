@@ -3,7 +3,7 @@ import { asFields, type Fields, integerAt } from '@svc/contract/payload-fields';
 import type { TypedLines } from '../log/typed-line.ts';
 import type { Effect } from '../outbox/effect.ts';
 import type { Board, BoardLinks, Counters, Entities, FoldedLine } from './board.ts';
-import type { Fold } from './fold-context.ts';
+import type { Fold, FoldSteps } from './fold-context.ts';
 import type { Slices } from './slice.ts';
 
 /** Applies one line to the board and returns its effects. Lines come in the order of their seq; a line that was already folded changes nothing. */
@@ -36,6 +36,7 @@ export function createBoardRules({
   counters,
   noLinks,
   folds,
+  steps,
   typedLine,
 }: {
   /** Increased when entities or their reducers change, so older snapshots are not used. */
@@ -45,6 +46,7 @@ export function createBoardRules({
   counters: { readonly [Each in keyof Counters]: 0 };
   noLinks: () => BoardLinks;
   folds: readonly Fold[];
+  steps: FoldSteps;
   typedLine: TypedLines['typedLine'];
 }): Omit<BoardRules, 'packBoard'> & { packBoard: (board: Board) => PackedBoard } {
   const names = Object.keys(slices) as Name[];
@@ -102,7 +104,7 @@ export function createBoardRules({
       if (line.repeatOf !== undefined) return effects;
       const fold = foldOf.get(line.event);
       const typed = fold && typedLine(line);
-      if (typed !== undefined) fold?.fold({ board, line: typed, effects });
+      if (typed !== undefined) fold?.fold({ board, line: typed, effects, steps });
       keepBounded(board, line);
       return effects;
     },

@@ -8,7 +8,19 @@ import type { Board, FoldedLine } from './board.ts';
 /** A line with the detail of its topic. */
 export type LineOf<Name extends Topic = Topic> = TypedLine<FoldedLine, Name>;
 
-export type FoldContext<Name extends Topic = Topic> = { board: Board; line: LineOf<Name>; effects: Effect[] };
+/**
+ * What a feature takes from the features above it: steps and reasons. Each declares its own by declaration merging, and
+ * `features/board-steps.ts` fills them.
+ * @public
+ */
+export interface FoldSteps {}
+
+export type FoldContext<Name extends Topic = Topic> = {
+  board: Board;
+  line: LineOf<Name>;
+  effects: Effect[];
+  steps: FoldSteps;
+};
 
 /** A method, because `foldLine` passes only lines of these topics. */
 export type Fold = { topics: readonly Topic[]; fold(context: FoldContext): void };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentRequest } from '../schemas.ts';
+import type { AgentRequest } from '../../workers/agent-fields.ts';
 import { answerIn } from './agent-answer.ts';
 
 const permission: AgentRequest = {

@@ -5,9 +5,9 @@ import { createLimit } from '@svc/lib/limit';
 import { every } from '@svc/lib/rounds';
 import { within } from '@svc/lib/timeout';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
+import { isWaitingForDeploy } from '../../workers/deploy-stage.ts';
 import type { Worker } from '../../workers/worker.ts';
 import { scopeOfWorker } from '../../workers/worker-attention.ts';
-import { isWaitingForDeploy } from '../deploy-worker.ts';
 
 const EVERY_MS = 5_000;
 const ASK_WITHIN_MS = 30_000;

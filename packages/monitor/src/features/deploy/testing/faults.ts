@@ -1,5 +1,5 @@
 // The real step function with one promise broken at a time, and the complaint that the judge must make.
-import type { DeployWorker } from '../api.ts';
+import type { DeployWorker } from '../../workers/deploy-fields.ts';
 import type { DeployFact, DeployStep, FailedDeployment } from '../deploy-worker.ts';
 import { deployStep } from '../lifecycle.ts';
 import type { Step } from './judge.ts';

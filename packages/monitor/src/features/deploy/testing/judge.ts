@@ -1,7 +1,7 @@
 // Judges whether a step function keeps its promises on a tape of facts. It shares no code with the lifecycle: it checks
 // each move from outside against the facts so far, rule by rule.
 import type { WorkerStatus } from '@svc/contract/signal-file';
-import type { DeployPolicy, DeployWorker } from '../api.ts';
+import type { DeployPolicy, DeployWorker } from '../../workers/deploy-fields.ts';
 import type { DeployEffect, DeployFact, DeployStep } from '../deploy-worker.ts';
 import { newWorker } from './plain-facts.ts';
 import type { Tape } from './random-tape.ts';

@@ -1,7 +1,9 @@
 // Short constructors of facts, for tests.
-import type { DeploymentState, DeployPolicy, DeployWorker } from '../api.ts';
+
+import type { DeployPolicy, DeployWorker } from '../../workers/deploy-fields.ts';
+import { defaultDeployPolicy } from '../../workers/deploy-fields.ts';
+import type { DeploymentState } from '../api.ts';
 import type { DeployEffect, DeployFact } from '../deploy-worker.ts';
-import { defaultDeployPolicy } from '../policy.ts';
 
 type Plain<Fact> = Fact extends unknown ? Omit<Fact, 'seq' | 'at'> : never;
 /** A fact without its position in the log and its time. */

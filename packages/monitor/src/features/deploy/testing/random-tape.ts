@@ -1,6 +1,8 @@
 // Random tapes of facts: half of them are realistic (work, merge, deployments, a person), the others are noise. All are
 // disturbed: facts are repeated, late or lost, with restarts in between and clocks that jump.
-import type { DeploymentState, DeployPolicy } from '../api.ts';
+
+import type { DeployPolicy } from '../../workers/deploy-fields.ts';
+import type { DeploymentState } from '../api.ts';
 import type { DeployFact } from '../deploy-worker.ts';
 import {
   accept,

@@ -16,7 +16,7 @@ import { type Append, appendAndWait, boardOf, type StateAccess } from '../../../
 import { gitBranch, worktreeRoot } from '../../../kernel/disk/git-folder.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { draft } from '../../../kernel/log/event-line.ts';
-import type { AgentRequest } from '../../agents/schemas.ts';
+import type { AgentRequest } from '../../workers/agent-fields.ts';
 import { sessionEvent } from '../fold-session.ts';
 import { ANSWER_WITHIN_MS, type hookAnswers } from '../hook-event.ts';
 import { type HookAsk, type HookReport, heardFrom, type NotedReport, requestOf } from '../hooks.ts';

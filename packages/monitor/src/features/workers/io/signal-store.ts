@@ -8,7 +8,7 @@ import { writeFileAtomically } from '../../../kernel/disk/atomic-write.ts';
 import type { FileLocks } from '../../../kernel/disk/lock.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import type { Effect } from '../../../kernel/outbox/effect.ts';
-import { withWrite, writableOver } from '../../deploy/deploy-worker.ts';
+import { withWrite, writableOver } from '../signal-write.ts';
 import { readSignal, type SignalReading } from './read-signal.ts';
 import { listRuns, listSignals, type SignalLocation, signalPath } from './signal-folder.ts';
 

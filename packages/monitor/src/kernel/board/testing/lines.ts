@@ -1,8 +1,8 @@
 // Lines for tests, with only the fields that matter.
 
-import type { AgentRequest } from '../../../features/agents/schemas.ts';
-import type { DeployPolicy } from '../../../features/deploy/api.ts';
 import { typedLine } from '../../../features/topics.ts';
+import type { AgentRequest } from '../../../features/workers/agent-fields.ts';
+import type { DeployPolicy } from '../../../features/workers/deploy-fields.ts';
 import { type Board, type FoldedLine } from '../board.ts';
 import type { LineOf } from '../fold-context.ts';
 

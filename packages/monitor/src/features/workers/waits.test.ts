@@ -3,7 +3,7 @@ import { logged, request } from '../../kernel/board/testing/lines.ts';
 import { boardView } from '../board/board-view.ts';
 import { emptyBoard, foldLine, packBoard, unpackBoard } from '../board.ts';
 import { waitHours } from '../runs/run-view.ts';
-import { msWaited, msWaitedToday, neverWaited, waitedAfter } from './waits.ts';
+import { msWaited, msWaitedToday, neverWaited, waitedAfter } from '../workers/waits.ts';
 
 const HOUR = 3_600_000;
 const scope = { orchestrator: 'run-1', ticket: 'ENG-1' };

@@ -5,7 +5,7 @@ import type { LineOf } from '../../kernel/board/fold-context.ts';
 import { short } from '../../kernel/board/line-values.ts';
 import type { Topic } from '../../kernel/log/topics.ts';
 import { isIn } from '../../kernel/log/typed-line.ts';
-import type { Worker } from '../workers/worker.ts';
+import type { Worker } from './worker.ts';
 
 /** The worker is as the line left it. */
 export function whyResolved(line: LineOf, worker: Worker, reason: string): string {

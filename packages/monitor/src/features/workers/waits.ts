@@ -1,6 +1,6 @@
 // How long an agent has waited for people, over all its attempts: kept as a sum with the newest days, so a wait that has
 // ended still counts, and a worker never grows with the number of its questions.
-import type { Waited } from './schemas.ts';
+import type { Waited } from './agent-fields.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_DAYS = 7;
