@@ -37,7 +37,7 @@ export type LifetimeOptions = {
   version: string;
   now: () => Date;
   host: Host;
-  runDoctor?: RunDoctor;
+  runDoctor?: RunDoctor | undefined;
   /** As in `DaemonOptions`. */
   readOnly?: boolean;
   /** The log file; undefined for standard output. */

@@ -9,7 +9,11 @@ export const verbGroups: Readonly<Record<string, Readonly<Record<string, () => P
   'Start:': {
     demo: async () => (await import('./demo/verbs.ts')).demoVerb,
     init: async () => (await import('./init/verbs/init.ts')).initVerb,
-    monitor: async () => (await import('./monitor/verbs/monitor.ts')).monitorVerbs,
+    monitor: async () => {
+      const { createDoctorReports } = await import('./doctor/checks/doctor.ts');
+      const { monitorVerbs } = await import('./monitor/verbs/monitor.ts');
+      return (terminal) => monitorVerbs(terminal, createDoctorReports);
+    },
     open: async () => (await import('./monitor/verbs/open.ts')).openVerb,
   },
   'Look:': {
@@ -37,7 +41,11 @@ export const verbGroups: Readonly<Record<string, Readonly<Record<string, () => P
     agents: async () => (await import('./agents/verbs/agents.ts')).agentsVerbs,
     skills: async () => (await import('./skills/verbs.ts')).skillsVerbs,
     hooks: async () => (await import('./sessions/verbs.ts')).hooksVerbs,
-    worktree: async () => (await import('./worktrees/verbs/worktree.ts')).worktreeVerbs,
+    worktree: async () => {
+      const { openWorktrees } = await import('./findings/verbs/open-worktrees.ts');
+      const { worktreeVerbs } = await import('./worktrees/verbs/worktree.ts');
+      return (terminal) => worktreeVerbs(terminal, openWorktrees);
+    },
     context: async () => (await import('./context/verbs.ts')).contextVerbs,
     mcp: async () => (await import('./mcp/verbs/mcp.ts')).mcpVerb,
   },

@@ -3,9 +3,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { CircleAlert, CircleCheck, CircleDashed, X } from 'lucide-react';
 import { useState } from 'react';
-import { openTickets } from 'svc-monitor/src/features/board/board-columns.ts';
 import type { FirstStep } from 'svc-monitor/src/features/setup/first-steps.ts';
 import { firstSteps, nextCommand } from 'svc-monitor/src/features/setup/first-steps.ts';
+import { openTickets } from 'svc-monitor/src/features/tracker/dependencies.ts';
 import { client } from '../../api/client.ts';
 import { useBoard, useHealth } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';

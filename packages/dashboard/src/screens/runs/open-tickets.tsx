@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
-import { openTickets } from 'svc-monitor/src/features/board/board-columns.ts';
+import { openTickets } from 'svc-monitor/src/features/tracker/dependencies.ts';
 import { useBoard, useDisabledBecause } from '../../live/live.tsx';
 import { Ago } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';

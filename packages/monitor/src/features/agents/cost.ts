@@ -3,9 +3,9 @@
 // an agent does not report is estimated from its tokens and a list of prices, and marked. Unknown stays unknown.
 
 import type { SignalFile } from '@svc/contract/signal-file';
-import { costOf } from '../summaries/providers.ts';
 import type { AgentCost, AttemptCost, Spent } from '../workers/agent-fields.ts';
 import { isShipped } from '../workers/status-groups.ts';
+import { costOf } from './prices.ts';
 
 const MOST_ATTEMPTS = 1_000;
 const MOST_DAYS = 7;

@@ -4,7 +4,6 @@ import { isAgentsWork } from '@svc/contract/worker-statuses';
 import type { AttentionItem } from '../attention/attention-item.ts';
 import type { PullRequestView } from '../pull-requests/entity.ts';
 import type { TeamWorkerView } from '../team/entity.ts';
-import { ticketsNotOver } from '../tracker/dependencies.ts';
 import type { WorkerView } from '../workers/entity.ts';
 import type { BoardView } from './api.ts';
 
@@ -52,22 +51,6 @@ export type BoardColumns = {
   /** How many workers are in no column, by reason. */
   off: Record<OffBoard, number>;
 };
-
-/** Tickets that a run can be started for, newest first: seen in the tracker, not closed, and in no run that goes on. */
-export function openTickets(board: {
-  tickets: Iterable<TicketRow>;
-  runs: Iterable<BoardView['runs'][number]>;
-}): TicketRow[] {
-  const taken = new Set(
-    [...board.runs]
-      .filter(({ state }) => state !== 'completed' && state !== 'canceled')
-      .flatMap(({ tickets, plan }) => [...tickets, ...(plan?.waves.flat() ?? [])])
-      .map((ticket) => ticket.toUpperCase()),
-  );
-  return ticketsNotOver(board.tickets).filter(
-    ({ ticket, title }) => title !== null && !taken.has(ticket.toUpperCase()),
-  );
-}
 
 export type BoardColumnsInput = {
   [Kind in 'workers' | 'pullRequests' | 'tickets']: Iterable<BoardView[Kind][number] & OnMachine>;

@@ -7,6 +7,8 @@ import type { Session } from '../../cli/kit/session.ts';
 import { AnswerIsNo, isInteractive, meansYes, type Terminal } from '../../cli/kit/terminal.ts';
 import { type DoctorResult, type DoctorTools, fixableBy } from '../../kernel/check/check.ts';
 import {
+  type CheckFinding,
+  checkFinding,
   type DoctorFinding,
   doctorFinding,
   type SetupFinding,
@@ -15,7 +17,7 @@ import {
 import type { Machine } from '../../kernel/config/environment.ts';
 import type { Host } from '../../kernel/instance/control.ts';
 import { askHealth, type FoundDaemon, findDaemon, remedyFor } from '../../kernel/instance/find-daemon.ts';
-import { startFromTerminal } from './verbs/start-from-terminal.ts';
+import { findDrift, startFromTerminal } from './verbs/start-from-terminal.ts';
 
 const START = 'Start it: svc monitor start';
 const CONNECT_WITHIN_MS = 2_000;
@@ -159,4 +161,15 @@ async function serving(
   return setupFinding('daemon', 'warning', `${found}; it does not serve this project`, {
     remedy: 'Find out why: svc doctor',
   });
+}
+
+/** Version drift; the doctor shows the same. */
+export async function checkVersion(session: Session): Promise<CheckFinding<'version'>> {
+  const { drift, warning, suppressed } = await findDrift(session);
+  if (warning !== undefined && !suppressed)
+    return checkFinding('version', 'warning', warning.warning.replace(/\.$/, ''), { remedy: warning.remedy });
+  const { runningVersion, latestAvailableVersion: latest } = drift;
+  const newest = latest === null ? 'no other is installed' : `${latest} is the newest installed`;
+  const silent = warning === undefined ? '' : '; the warning is suppressed';
+  return checkFinding('version', 'ok', `${runningVersion}; ${newest}${silent}`);
 }

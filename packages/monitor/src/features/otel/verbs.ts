@@ -10,8 +10,8 @@ import { gitBranch, worktreeRoot } from '../../kernel/disk/git-folder.ts';
 import type { RecentTimes } from '../../kernel/telemetry/recent-times.ts';
 import { formatAttributes, resourceAttributes } from '../agents/agent-environment.ts';
 import { costSummary, costText } from '../agents/cost.ts';
+import { pricesAsOf } from '../agents/prices.ts';
 import { createContextStore } from '../context/io/context-store.ts';
-import { pricesAsOf } from '../summaries/providers.ts';
 import { ticketPrefixOf } from '../tracker/tracker-of.ts';
 import { workerText } from '../workers/worker-label.ts';
 

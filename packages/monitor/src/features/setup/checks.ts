@@ -6,19 +6,13 @@ import { checkRepository, type Repository } from '../../cli/kit/repository.ts';
 import { openSession, type Session } from '../../cli/kit/session.ts';
 import type { Terminal } from '../../cli/kit/terminal.ts';
 import { runInOrder } from '../../kernel/check/check.ts';
-import {
-  type CheckFinding,
-  checkFinding,
-  type SetupFinding,
-  setupFinding,
-} from '../../kernel/check/finding.ts';
+import { type SetupFinding, setupFinding } from '../../kernel/check/finding.ts';
 import { worktreeRoot } from '../../kernel/disk/git-folder.ts';
 import { type Host, thisProcess } from '../../kernel/instance/control.ts';
 import { checkSecrets } from '../configuration/checks/secrets.ts';
 import { createContextStore } from '../context/io/context-store.ts';
 import { checkLogin, checkMergeSettings } from '../doctor/checks/services.ts';
-import { checkDaemonForSetup } from '../monitor/checks.ts';
-import { findDrift } from '../monitor/verbs/start-from-terminal.ts';
+import { checkDaemonForSetup, checkVersion } from '../monitor/checks.ts';
 import { configurationFindings } from './configuration-findings.ts';
 
 export async function* checkProjectSetup(
@@ -93,15 +87,4 @@ async function checkContext(terminal: Terminal, { locks }: Session): Promise<Set
     'ok',
     `${store.file}${present === undefined ? ', created now' : ''}, ${ticket}`,
   );
-}
-
-/** Version drift; the doctor shows the same. */
-export async function checkVersion(session: Session): Promise<CheckFinding<'version'>> {
-  const { drift, warning, suppressed } = await findDrift(session);
-  if (warning !== undefined && !suppressed)
-    return checkFinding('version', 'warning', warning.warning.replace(/\.$/, ''), { remedy: warning.remedy });
-  const { runningVersion, latestAvailableVersion: latest } = drift;
-  const newest = latest === null ? 'no other is installed' : `${latest} is the newest installed`;
-  const silent = warning === undefined ? '' : '; the warning is suppressed';
-  return checkFinding('version', 'ok', `${runningVersion}; ${newest}${silent}`);
 }

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  chooseModel,
-  costOf,
-  DEFAULT_BRIEFING_MODEL,
-  priceOf,
-  pricesAsOf,
-  providerNames,
-} from './providers.ts';
+import { costOf, priceOf, pricesAsOf } from '../agents/prices.ts';
+import { chooseModel, DEFAULT_BRIEFING_MODEL, providerNames } from './providers.ts';
 
 const use = { input: 1_000_000, output: 100_000, cachedInput: 0 };
 

@@ -24,6 +24,28 @@ export function ticketsNotOver<Row extends Pick<Ticket, 'removed' | 'state' | 'l
     .toSorted((one, other) => other.lastSeq - one.lastSeq);
 }
 
+type OpenTicket = Pick<Ticket, 'ticket' | 'title' | 'removed' | 'state' | 'lastSeq'>;
+
+/** Tickets that a run can be started for, newest first: seen in the tracker, not closed, and in no run that goes on. */
+export function openTickets<Row extends OpenTicket>(board: {
+  tickets: Iterable<Row>;
+  runs: Iterable<{
+    state: string;
+    tickets: readonly string[];
+    plan: { waves: readonly (readonly string[])[] } | null;
+  }>;
+}): Row[] {
+  const taken = new Set(
+    [...board.runs]
+      .filter(({ state }) => state !== 'completed' && state !== 'canceled')
+      .flatMap(({ tickets, plan }) => [...tickets, ...(plan?.waves.flat() ?? [])])
+      .map((ticket) => ticket.toUpperCase()),
+  );
+  return ticketsNotOver(board.tickets).filter(
+    ({ ticket, title }) => title !== null && !taken.has(ticket.toUpperCase()),
+  );
+}
+
 export function isTicketOver({ removed, state }: Pick<Ticket, 'removed' | 'state'>): boolean {
   return removed || over.has(state?.type ?? '');
 }

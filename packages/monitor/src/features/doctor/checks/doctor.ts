@@ -34,9 +34,8 @@ import {
   loadDoctorProjects,
 } from '../../configuration/checks/files.ts';
 import { checkSecretFiles } from '../../configuration/checks/secrets.ts';
-import { checkDaemon } from '../../monitor/checks.ts';
+import { checkDaemon, checkVersion } from '../../monitor/checks.ts';
 import { checkService, managerIfAny } from '../../service/verbs/service.ts';
-import { checkVersion } from '../../setup/checks.ts';
 import { checkSkills } from '../../skills/verbs.ts';
 import {
   checkDatabase,

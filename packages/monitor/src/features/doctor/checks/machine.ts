@@ -15,13 +15,13 @@ import { filesRemedy, judgeDisk, spaceRemedy } from '../../../kernel/disk/judge-
 import { Failure } from '../../../kernel/failure.ts';
 import { bytesText } from '../../archive/verbs/archive-session.ts';
 import type { DoctorProject, DoctorProjects } from '../../configuration/checks/files.ts';
+import { openWorktrees } from '../../findings/verbs/open-worktrees.ts';
 import type { Retention } from '../../retention/api.ts';
 import { hookedAgents } from '../../sessions/hook-event.ts';
 import { hookScriptProblem } from '../../sessions/io/script.ts';
 import { hooksProblem, installCommand, readHookSettings } from '../../sessions/io/settings.ts';
 import { isLost } from '../../worktrees/io/inspect.ts';
 import type { ListedWorktree, Worktrees } from '../../worktrees/io/worktrees.ts';
-import { openWorktrees } from '../../worktrees/verbs/open-worktrees.ts';
 
 export async function checkDisk(
   machine: Machine,

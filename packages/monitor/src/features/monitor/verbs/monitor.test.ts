@@ -91,7 +91,7 @@ describe('an older version', () => {
     mkdirSync(join(terminal.home, '.svc'));
     writeFileSync(join(terminal.home, '.svc/config.json'), JSON.stringify(project));
     writeFileSync(join(terminal.home, 'version.txt'), '1.9.0\n');
-    const verbs = monitorVerbs(inside, { ...thisProcess, program: ['/bin/false'] });
+    const verbs = monitorVerbs(inside, () => undefined, { ...thisProcess, program: ['/bin/false'] });
     await expect(verbs.parseAsync([verb], { from: 'user' })).rejects.toMatchObject({ code: 'start-failed' });
     return terminal;
   }

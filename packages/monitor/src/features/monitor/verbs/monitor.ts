@@ -14,7 +14,7 @@ import {
 } from '../../../cli/kit/terminal.ts';
 import { verb, verbGroup } from '../../../cli/kit/verb.ts';
 import { VERSION } from '../../../cli/kit/version.ts';
-import { runUntilStopped } from '../../../daemon/lifetime.ts';
+import { type LifetimeOptions, runUntilStopped } from '../../../daemon/lifetime.ts';
 import type { DoctorFinding } from '../../../kernel/check/finding.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { type Host, stopDaemon, thisProcess } from '../../../kernel/instance/control.ts';
@@ -23,7 +23,6 @@ import { followLines, lastLines, logFileOf } from '../../../kernel/instance/log-
 import { readableLine } from '../../../kernel/instance/log-text.ts';
 import { reportStatus, type StatusReport } from '../../../kernel/instance/status.ts';
 import { driftWarning, ownVersion } from '../../../kernel/instance/version-drift.ts';
-import { createDoctorReports } from '../../doctor/checks/doctor.ts';
 import {
   factsFor,
   type InstalledService,
@@ -143,7 +142,13 @@ async function keepAfterLogout(terminal: Terminal, manager: ServiceManager, want
 const HEALTH = 'GET /api/health';
 const HEALTH_WITHIN_MS = 5_000;
 
-export function monitorVerbs(terminal: Terminal, host: Host = thisProcess): CommandUnknownOpts {
+type MakeDoctor = (terminal: Terminal) => LifetimeOptions['runDoctor'];
+
+export function monitorVerbs(
+  terminal: Terminal,
+  makeDoctor: MakeDoctor,
+  host: Host = thisProcess,
+): CommandUnknownOpts {
   return verbGroup(
     'monitor',
     { summary: 'Start, stop and inspect the daemon', example: 'svc monitor start' },
@@ -153,7 +158,7 @@ export function monitorVerbs(terminal: Terminal, host: Host = thisProcess): Comm
       restartVerb(terminal, host),
       statusVerb(terminal),
       logsVerb(terminal),
-      runVerb(terminal, host),
+      runVerb(terminal, makeDoctor, host),
       installVerb(terminal, host),
       uninstallVerb(terminal),
     ],
@@ -235,7 +240,7 @@ function logsVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function runVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
+function runVerb(terminal: Terminal, makeDoctor: MakeDoctor, host: Host): CommandUnknownOpts {
   return verb('run', {
     summary: 'Run the daemon in the foreground until Ctrl-C',
     details:
@@ -257,7 +262,7 @@ function runVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
         version: ownVersion(machine.versionFile, VERSION),
         now: terminal.now,
         host,
-        runDoctor: createDoctorReports({ ...terminal, environment, out: ignore, err: ignore }),
+        runDoctor: makeDoctor({ ...terminal, environment, out: ignore, err: ignore }),
         logFile: options.logFile,
       });
     });

@@ -2,7 +2,8 @@
 // text from the provider and no key leaves this file.
 import type { LanguageModelUsage } from 'ai';
 import type { Logger } from 'pino';
-import { costOf, type ProviderName, pricesAsOf, type TokenUse } from '../providers.ts';
+import { costOf, pricesAsOf, type TokenUse } from '../../agents/prices.ts';
+import type { ProviderName } from '../providers.ts';
 import type { Access } from '../settings.ts';
 import type { Prompt } from '../summary-prompt.ts';
 import type { Lease, ModelFigures, Purpose } from './limiter.ts';

@@ -1,5 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
-import type { ProviderName, TokenUse } from '../providers.ts';
+import type { TokenUse } from '../../agents/prices.ts';
+import type { ProviderName } from '../providers.ts';
 import type { FailureKind } from './model-failure.ts';
 
 // How often a provider may be called: a number of calls at once, and a minimum interval. A call that comes too early is

@@ -1,27 +1,40 @@
 // svc worktree create | list | remove. They use git on this machine and need no daemon.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { openSession, requireConfig } from '../../../cli/kit/session.ts';
+import { openSession, requireConfig, type Session } from '../../../cli/kit/session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../../../cli/kit/terminal.ts';
 import { verb, verbGroup } from '../../../cli/kit/verb.ts';
 import { refuseNewerData } from '../../../kernel/disk/data-format.ts';
 import { Failure } from '../../../kernel/failure.ts';
+import type { Config } from '../../config.ts';
 import type { RemovedWorktree } from '../io/remove.ts';
 import type { Report } from '../io/steps.ts';
 import type { Worktrees } from '../io/worktrees.ts';
-import { openWorktrees } from './open-worktrees.ts';
 
-export function worktreeVerbs(terminal: Terminal): CommandUnknownOpts {
+type Project = { folder: string; config: Config };
+type Open = () => Promise<Worktrees>;
+
+/** Findings come with the worktrees, and know them. */
+export function worktreeVerbs(
+  terminal: Terminal,
+  openWorktrees: (terminal: Terminal, session: Session, project: Project) => Worktrees,
+): CommandUnknownOpts {
+  const open = async (): Promise<Worktrees> => {
+    const session = openSession(terminal);
+    refuseNewerData(session.machine.dataDir);
+    const { config, files } = await requireConfig(terminal, session);
+    return openWorktrees(terminal, session, { folder: files.project.folder ?? terminal.folder, config });
+  };
   return verbGroup(
     'worktree',
     {
       summary: 'Create, list and remove worktrees for tickets',
       example: 'svc worktree create ABC-12',
     },
-    [createVerb(terminal), listVerb(terminal), removeVerb(terminal)],
+    [createVerb(terminal, open), listVerb(terminal, open), removeVerb(terminal, open)],
   );
 }
 
-function createVerb(terminal: Terminal): CommandUnknownOpts {
+function createVerb(terminal: Terminal, open: Open): CommandUnknownOpts {
   return verb('create', {
     summary: 'Create a worktree, run its setup and print its path',
     example: ['svc worktree create ABC-12', 'cd "$(svc worktree create feat/login --base develop)"'],
@@ -30,7 +43,7 @@ function createVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--base <branch>', 'start of a new branch (default: main or the default branch)')
     .option('--json', 'print JSON')
     .action(async (name, options) => {
-      const worktrees = await open(terminal);
+      const worktrees = await open();
       const made = await orInterrupted(terminal, () =>
         worktrees.create(name, {
           base: options.base,
@@ -43,14 +56,14 @@ function createVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function listVerb(terminal: Terminal): CommandUnknownOpts {
+function listVerb(terminal: Terminal, open: Open): CommandUnknownOpts {
   return verb('list', {
     summary: 'List the worktrees of this project, even incomplete ones',
     example: 'svc worktree list --json',
   })
     .option('--json', 'print JSON')
     .action(async (options) => {
-      const list = await (await open(terminal)).list();
+      const list = await (await open()).list();
       if (options.json) return printJson(terminal, list);
       if (list.length === 0)
         return terminal.out('No worktrees yet. Create one: svc worktree create <ticket>');
@@ -67,7 +80,7 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function removeVerb(terminal: Terminal): CommandUnknownOpts {
+function removeVerb(terminal: Terminal, open: Open): CommandUnknownOpts {
   return verb('remove', {
     summary: 'Remove a worktree, unless work would be lost',
     details: 'Unfiled findings count as work. A bundle of the branch is kept for 30 days.',
@@ -77,7 +90,7 @@ function removeVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--force', 'remove it anyway; the bundle keeps the work')
     .option('--json', 'print JSON')
     .action(async (name, options) => {
-      const worktrees = await open(terminal);
+      const worktrees = await open();
       const removed = await orInterrupted(terminal, () =>
         worktrees.remove(name, {
           force: options.force,
@@ -89,13 +102,6 @@ function removeVerb(terminal: Terminal): CommandUnknownOpts {
       if (options.json) printJson(terminal, removed);
       else printRemoved(terminal, removed);
     });
-}
-
-async function open(terminal: Terminal): Promise<Worktrees> {
-  const session = openSession(terminal);
-  refuseNewerData(session.machine.dataDir);
-  const { config, files } = await requireConfig(terminal, session);
-  return openWorktrees(terminal, session, { folder: files.project.folder ?? terminal.folder, config });
 }
 
 /** Progress goes to standard error, so a script can use the printed path. */
