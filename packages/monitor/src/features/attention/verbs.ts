@@ -1,15 +1,9 @@
 // svc attention [list] | ack | snooze | hand-over | resolve | undo
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { needDaemon, requestedBy } from '../../cli/kit/daemon.ts';
-import {
-  commandMachine,
-  getTeamBoard,
-  machineOption,
-  onMachineOption,
-  printMachine,
-  teamOption,
-} from '../../cli/kit/on-machine.ts';
+import { needDaemon } from '../../cli/kit/daemon.ts';
+import { getTeamBoard, machineOption, printMachine, teamOption } from '../../cli/kit/on-machine.ts';
+import { routeVerb } from '../../cli/kit/route-verb.ts';
 import { paint, printJson, printTable, type Terminal } from '../../cli/kit/terminal.ts';
 import { ageText, plainText, timeText } from '../../cli/kit/text.ts';
 import { verb } from '../../cli/kit/verb.ts';
@@ -21,6 +15,12 @@ type AttentionView = Answer<'GET', '/api/attention'>;
 type AttentionEntry = AttentionView['open'][number];
 
 const ROUTE = 'GET /api/attention';
+const ofItem = { id: ['<id>'] } as const;
+
+function isNow(describe: (item: NonNullable<AttentionAnswer['item']>, now: Date) => string) {
+  return (terminal: Terminal, { item }: AttentionAnswer, { id }: { id: string }): void =>
+    terminal.out(`${plainText(id)} is ${item === null ? 'resolved' : describe(item, terminal.now())}.`);
+}
 
 export function attentionVerbs(terminal: Terminal): CommandUnknownOpts {
   return verb('attention', {
@@ -49,54 +49,33 @@ export function attentionVerbs(terminal: Terminal): CommandUnknownOpts {
     .addCommand(undoVerb(terminal));
 }
 
-function listVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('list', {
-    summary: 'List what needs you, as svc attention does',
-    example: 'svc attention list --json',
-    route: ROUTE,
-  })
-    .option('--json', 'print JSON')
-    .action(({ json }) => list(terminal, json === true));
-}
+const listVerb = routeVerb('list', ROUTE, {
+  summary: 'List what needs you, as svc attention does',
+  example: 'svc attention list --json',
+  print: printAttention,
+});
 
-function ackVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('ack', {
-    summary: 'Acknowledge an item; it stays until its cause is gone',
-    example: [
-      'svc attention ack run-1/ABC-12/deploy-timeout',
-      'svc attention ack run-1/ABC-12/deploy-timeout --machine kim-laptop',
-    ],
-    route: 'POST /api/attention/ack, POST /api/team/commands',
-  })
-    .argument('<id>')
-    .option(...onMachineOption)
-    .option('--json', 'print JSON')
-    .action(async (id, { machine, json }) => {
-      if (machine !== undefined)
-        return commandMachine(terminal, machine, { verb: 'acknowledge', item: id }, { json });
-      const daemon = await needDaemon(terminal);
-      const answer = await daemon.post('/api/attention/ack', { body: { id, ...requestedBy(terminal) } });
-      const by = answer.item?.acknowledged?.by ?? 'unknown';
-      print(terminal, json, id, answer, () => `acknowledged by ${plainText(by)}`);
-    });
-}
+const ackVerb = routeVerb('ack', 'POST /api/attention/ack', {
+  summary: 'Acknowledge an item; it stays until its cause is gone',
+  example: [
+    'svc attention ack run-1/ABC-12/deploy-timeout',
+    'svc attention ack run-1/ABC-12/deploy-timeout --machine kim-laptop',
+  ],
+  fields: ofItem,
+  acts: true,
+  remote: ({ id }) => ({ verb: 'acknowledge', item: id }),
+  print: isNow(({ acknowledged }) => `acknowledged by ${plainText(acknowledged?.by ?? 'unknown')}`),
+});
 
-function resolveVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('resolve', {
-    summary: 'Resolve an item; it returns when its cause does',
-    details:
-      'While svc sees that the cause exists (an agent waits, a deploy failed, a feed is blind), it is refused with exit code 1: fix the cause, or snooze the item.',
-    example: 'svc attention resolve run-1/ABC-12/deploy-timeout',
-    route: 'POST /api/attention/resolve',
-  })
-    .argument('<id>')
-    .option('--json', 'print JSON')
-    .action(async (id, { json }) => {
-      const daemon = await needDaemon(terminal);
-      const answer = await daemon.post('/api/attention/resolve', { body: { id, ...requestedBy(terminal) } });
-      print(terminal, json, id, answer, () => 'resolved');
-    });
-}
+const resolveVerb = routeVerb('resolve', 'POST /api/attention/resolve', {
+  summary: 'Resolve an item; it returns when its cause does',
+  details:
+    'While svc sees that the cause exists (an agent waits, a deploy failed, a feed is blind), it is refused with exit code 1: fix the cause, or snooze the item.',
+  example: 'svc attention resolve run-1/ABC-12/deploy-timeout',
+  fields: ofItem,
+  acts: true,
+  print: isNow(() => 'resolved'),
+});
 
 const undone = {
   acknowledge: 'acknowledgement',
@@ -105,88 +84,42 @@ const undone = {
   resolve: 'resolution',
 } as const;
 
-function undoVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('undo', {
-    summary: 'Undo what was last done with an item',
-    details: 'Undoes one acknowledgement, snooze, hand-over or resolution: the last one.',
-    example: 'svc attention undo run-1/ABC-12/rule-slow-checks',
-    route: 'POST /api/attention/undo',
-  })
-    .argument('<id>')
-    .option('--json', 'print JSON')
-    .action(async (id, { json }) => {
-      const daemon = await needDaemon(terminal);
-      const answer = await daemon.post('/api/attention/undo', { body: { id, ...requestedBy(terminal) } });
-      if (json) return printJson(terminal, answer);
-      terminal.out(`The ${undone[answer.action]} of ${plainText(id)} is undone.`);
-    });
-}
+const undoVerb = routeVerb('undo', 'POST /api/attention/undo', {
+  summary: 'Undo what was last done with an item',
+  details: 'Undoes one acknowledgement, snooze, hand-over or resolution: the last one.',
+  example: 'svc attention undo run-1/ABC-12/rule-slow-checks',
+  fields: ofItem,
+  acts: true,
+  print: (terminal, { action }, { id }) =>
+    terminal.out(`The ${undone[action]} of ${plainText(id)} is undone.`),
+});
 
-function snoozeVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('snooze', {
-    summary: 'Snooze an item',
-    example: 'svc attention snooze run-1/ABC-12/deploy-timeout --for 2h',
-    route: 'POST /api/attention/snooze',
-  })
-    .argument('<id>')
-    .requiredOption('--for <duration>', 'how long, at most 30d')
-    .option('--json', 'print JSON')
-    .action(async (id, { for: duration, json }) => {
-      const daemon = await needDaemon(terminal);
-      const body = { id, for: duration, ...requestedBy(terminal) };
-      const answer = await daemon.post('/api/attention/snooze', { body });
-      print(
-        terminal,
-        json,
-        id,
-        answer,
-        (item) => `snoozed until ${timeText(item.snoozedUntil, terminal.now())}`,
-      );
-    });
-}
+const snoozeVerb = routeVerb('snooze', 'POST /api/attention/snooze', {
+  summary: 'Snooze an item',
+  example: 'svc attention snooze run-1/ABC-12/deploy-timeout --for 2h',
+  fields: { ...ofItem, for: ['--for <duration>', 'how long, at most 30d'] },
+  required: ['for'],
+  acts: true,
+  print: isNow(({ snoozedUntil }, now) => `snoozed until ${timeText(snoozedUntil, now)}`),
+});
 
-function handOverVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('hand-over', {
-    summary: 'Hand an item over to a colleague',
-    details: 'A member of your team finds it in svc attention on each of their machines.',
-    example: [
-      'svc attention hand-over run-1/ABC-12/deploy-timeout --to kim',
-      'svc attention hand-over run-1/ABC-12/stuck --to alex --machine kim-laptop',
-    ],
-    route: 'POST /api/attention/hand-over, POST /api/team/commands',
-  })
-    .argument('<id>')
-    .requiredOption('--to <name>', 'who is responsible from now on')
-    .option('--note <text>', 'what they should know')
-    .option(...onMachineOption)
-    .option('--json', 'print JSON')
-    .action(async (id, { to, note, machine, json }) => {
-      if (machine !== undefined)
-        return commandMachine(terminal, machine, { verb: 'hand-over', item: id, to, note }, { json });
-      const daemon = await needDaemon(terminal);
-      const body = { id, to, note, ...requestedBy(terminal) };
-      const answer = await daemon.post('/api/attention/hand-over', { body });
-      print(
-        terminal,
-        json,
-        id,
-        answer,
-        (item) => `handed over to ${plainText(item.handedOver?.to ?? 'unknown')}`,
-      );
-    });
-}
-
-function print(
-  terminal: Terminal,
-  json: true | undefined,
-  id: string,
-  answer: AttentionAnswer,
-  describe: (item: NonNullable<AttentionAnswer['item']>) => string,
-): void {
-  if (json) return printJson(terminal, answer);
-  const { item } = answer;
-  terminal.out(`${plainText(id)} is ${item === null ? 'resolved' : describe(item)}.`);
-}
+const handOverVerb = routeVerb('hand-over', 'POST /api/attention/hand-over', {
+  summary: 'Hand an item over to a colleague',
+  details: 'A member of your team finds it in svc attention on each of their machines.',
+  example: [
+    'svc attention hand-over run-1/ABC-12/deploy-timeout --to kim',
+    'svc attention hand-over run-1/ABC-12/stuck --to alex --machine kim-laptop',
+  ],
+  fields: {
+    ...ofItem,
+    to: ['--to <name>', 'who is responsible from now on'],
+    note: ['--note <text>', 'what they should know'],
+  },
+  required: ['to'],
+  acts: true,
+  remote: ({ id, to, note }) => ({ verb: 'hand-over', item: id, to, note }),
+  print: isNow(({ handedOver }) => `handed over to ${plainText(handedOver?.to ?? 'unknown')}`),
+});
 
 async function list(terminal: Terminal, json: boolean): Promise<void> {
   const view = await (await needDaemon(terminal)).get('/api/attention');

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { needDaemon } from '../../cli/kit/daemon.ts';
+import { routeVerb } from '../../cli/kit/route-verb.ts';
 import { openSession, requireConfig } from '../../cli/kit/session.ts';
 import { printJson, printTable, type Terminal } from '../../cli/kit/terminal.ts';
 import { plainText, timeText } from '../../cli/kit/text.ts';
@@ -101,33 +102,26 @@ function costVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function figuresVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('figures', {
-    summary: 'Show API calls, quotas and delivery times',
-    example: 'svc telemetry figures',
-    route: 'GET /api/figures',
-  })
-    .option('--json', 'print JSON')
-    .action(async (options) => {
-      const figures = await (await needDaemon(terminal)).get('/api/figures');
-      if (options.json) return printJson(terminal, figures);
-      const { codehost, tracker, deliveries, commits, lines } = figures;
-      const now = terminal.now();
-      printTable(terminal, [
-        ['since', timeText(figures.since, now)],
-        ['code host', `${codehost.calls} calls, ${codehost.avoided} avoided`],
-        ['last hour', `${codehost.callsInLastHour} of ${codehost.callsPerHour} calls`],
-        ...Object.entries(codehost.quotas).map(([resource, { remaining, limit, resetsAt }]) => [
-          `quota ${resource}`,
-          `${remaining} of ${limit} left, until ${timeText(resetsAt, now)}`,
-        ]),
-        ['tracker', `${tracker.poll} calls for polling, ${tracker.move} for moving tickets`],
-        ['deliveries', recentText(deliveries)],
-        ['commits', recentText(commits)],
-        ['events', String(lines)],
-      ]);
-    });
-}
+const figuresVerb = routeVerb('figures', 'GET /api/figures', {
+  summary: 'Show API calls, quotas and delivery times',
+  example: 'svc telemetry figures',
+  print: (terminal, { since, codehost, tracker, deliveries, commits, lines }) => {
+    const now = terminal.now();
+    printTable(terminal, [
+      ['since', timeText(since, now)],
+      ['code host', `${codehost.calls} calls, ${codehost.avoided} avoided`],
+      ['last hour', `${codehost.callsInLastHour} of ${codehost.callsPerHour} calls`],
+      ...Object.entries(codehost.quotas).map(([resource, { remaining, limit, resetsAt }]) => [
+        `quota ${resource}`,
+        `${remaining} of ${limit} left, until ${timeText(resetsAt, now)}`,
+      ]),
+      ['tracker', `${tracker.poll} calls for polling, ${tracker.move} for moving tickets`],
+      ['deliveries', recentText(deliveries)],
+      ['commits', recentText(commits)],
+      ['events', String(lines)],
+    ]);
+  },
+});
 
 function recentText({ count, sampled, p50Ms, p99Ms }: RecentTimes): string {
   return p50Ms === null ? `${count}` : `${count}; of the last ${sampled}: p50 ${p50Ms} ms, p99 ${p99Ms} ms`;

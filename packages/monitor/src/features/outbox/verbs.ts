@@ -2,7 +2,8 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { needDaemon } from '../../cli/kit/daemon.ts';
-import { printJson, printTable, type Terminal } from '../../cli/kit/terminal.ts';
+import { routeVerb } from '../../cli/kit/route-verb.ts';
+import { printTable, type Terminal } from '../../cli/kit/terminal.ts';
 import { ageText, plainText } from '../../cli/kit/text.ts';
 import { verb } from '../../cli/kit/verb.ts';
 
@@ -10,40 +11,36 @@ type OutboxEffect = Answer<'GET', '/api/outbox'>['effects'][number];
 
 const SHOWN = 20;
 
-export function outboxVerbs(terminal: Terminal): CommandUnknownOpts {
-  return verb('outbox', {
-    summary: 'Show effects that are pending, retrying or given up',
-    example: ['svc outbox', 'svc outbox retry 12:move-ticket:ABC-1'],
-    route: 'GET /api/outbox',
-  })
-    .option('--json', 'print JSON')
-    .action(async ({ json }) => {
-      const answer = await (await needDaemon(terminal)).get('/api/outbox');
-      if (json) return printJson(terminal, answer);
-      const { figures, effects } = answer;
-      terminal.out(
-        `${figures.pending} pending, ${figures.retryingCount} retrying, ${figures.givenUp} given up`,
-      );
-      if (figures.failing !== null) terminal.out(`The outbox is not working: ${plainText(figures.failing)}`);
-      const open = effects.filter(({ state }) => state !== 'done');
-      const rows = [...open, ...effects.filter(({ state }) => state === 'done')].slice(0, SHOWN);
-      printTable(
-        terminal,
-        rows.map((row) => effectRow(row, terminal.now())),
-      );
-    })
-    .addCommand(
-      verb('retry', {
-        summary: 'Retry an effect that was given up',
-        example: 'svc outbox retry 12:move-ticket:ABC-1',
-        route: 'POST /api/outbox/retry',
-      })
-        .argument('<key>')
-        .action(async (key) => {
-          await (await needDaemon(terminal)).post('/api/outbox/retry', { body: { key } });
-          terminal.out(`${plainText(key)} will be retried. Check the result: svc outbox`);
-        }),
+const list = routeVerb('outbox', 'GET /api/outbox', {
+  summary: 'Show effects that are pending, retrying or given up',
+  example: ['svc outbox', 'svc outbox retry 12:move-ticket:ABC-1'],
+  print: (terminal, { figures, effects }) => {
+    terminal.out(
+      `${figures.pending} pending, ${figures.retryingCount} retrying, ${figures.givenUp} given up`,
     );
+    if (figures.failing !== null) terminal.out(`The outbox is not working: ${plainText(figures.failing)}`);
+    const open = effects.filter(({ state }) => state !== 'done');
+    const rows = [...open, ...effects.filter(({ state }) => state === 'done')].slice(0, SHOWN);
+    printTable(
+      terminal,
+      rows.map((row) => effectRow(row, terminal.now())),
+    );
+  },
+});
+
+export function outboxVerbs(terminal: Terminal): CommandUnknownOpts {
+  return list(terminal).addCommand(
+    verb('retry', {
+      summary: 'Retry an effect that was given up',
+      example: 'svc outbox retry 12:move-ticket:ABC-1',
+      route: 'POST /api/outbox/retry',
+    })
+      .argument('<key>')
+      .action(async (key) => {
+        await (await needDaemon(terminal)).post('/api/outbox/retry', { body: { key } });
+        terminal.out(`${plainText(key)} will be retried. Check the result: svc outbox`);
+      }),
+  );
 }
 
 function effectRow(

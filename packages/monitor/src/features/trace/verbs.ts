@@ -1,9 +1,7 @@
 // svc trace
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { needDaemon } from '../../cli/kit/daemon.ts';
-import { paint, printJson, printTable, type Terminal } from '../../cli/kit/terminal.ts';
+import { ofWorker, routeVerb } from '../../cli/kit/route-verb.ts';
+import { paint, printTable, type Terminal } from '../../cli/kit/terminal.ts';
 import { counted, plainText, spanText, utcText } from '../../cli/kit/text.ts';
-import { verb } from '../../cli/kit/verb.ts';
 import type { Trace } from '../workers/api.ts';
 import { spanLabel, spanStates } from './span-words.ts';
 import { type AxisSegment, axisScale } from './trace-axis.ts';
@@ -16,30 +14,17 @@ const FOLDED_SHARE = 2 / WIDTH;
 
 const colours = { running: 'cyan', succeeded: 'green', failed: 'red', ended: 'dim' } as const;
 
-export function traceVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('trace', {
-    summary: 'Show the timeline of a ticket, from phases to deploys',
-    details: 'It has phases, waits, checks, reviews, the merge and deployments.',
-    example: 'svc trace ABC-12',
-    route: 'GET /api/workers/:ticket/trace',
-  })
-    .argument('<ticket>')
-    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
-    .option('--json', 'print JSON')
-    .action(async (ticket, { orchestrator, json }) => {
-      const daemon = await needDaemon(terminal);
-      const trace = await daemon.get('/api/workers/{ticket}/trace', {
-        params: { ticket },
-        query: { orchestrator },
-      });
-      if (json) return printJson(terminal, trace);
-      const why = await daemon.get('/api/workers/{ticket}/why', {
-        params: { ticket },
-        query: { orchestrator },
-      });
-      printTrace(terminal, trace, why.shipped === true);
-    });
-}
+export const traceVerb = routeVerb('trace', 'GET /api/workers/{ticket}/trace', {
+  summary: 'Show the timeline of a ticket, from phases to deploys',
+  details: 'It has phases, waits, checks, reviews, the merge and deployments.',
+  example: 'svc trace ABC-12',
+  fields: ofWorker,
+  print: async (terminal, trace, { ticket, orchestrator }, daemon) => {
+    const asked = { params: { ticket }, query: { orchestrator } };
+    const why = await daemon.get('/api/workers/{ticket}/why', asked);
+    printTrace(terminal, trace, why.shipped === true);
+  },
+});
 
 /** `isProven`: it shipped; what only its agent claims is not shown as done. */
 function printTrace(terminal: Terminal, trace: Trace, isProven: boolean): void {

@@ -1,34 +1,20 @@
 // svc why, svc receipt: what is known about a ticket, with the evidence.
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { ruleWithAge } from '@svc/contract/worker-statuses';
-import { needDaemon } from '../../cli/kit/daemon.ts';
-import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../../cli/kit/terminal.ts';
+import { ofWorker, routeVerb } from '../../cli/kit/route-verb.ts';
+import { paint, printTable, type Terminal } from '../../cli/kit/terminal.ts';
 import { ageText, plainText, timeText, utcText } from '../../cli/kit/text.ts';
-import { verb } from '../../cli/kit/verb.ts';
 import type { Link } from '../deploy/proof.ts';
 import type { Receipt, Why } from '../workers/api.ts';
 import { readWorkerWords } from '../workers/verbs/worker-words.ts';
 
-export function whyVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('why', {
-    summary: 'Explain why a ticket is in its current state',
-    details: 'Shows the rule, the facts, what it is waiting for, and what is unknown.',
-    example: 'svc why ABC-12',
-    route: 'GET /api/workers/:ticket/why',
-  })
-    .argument('<ticket>')
-    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
-    .option('--machine <name>', 'agent of this machine of the team')
-    .option('--json', 'print JSON')
-    .action(async (ticket, options) => {
-      const daemon = await needDaemon(terminal);
-      const query = { orchestrator: options.orchestrator, machine: options.machine };
-      const answer = await daemon.get('/api/workers/{ticket}/why', { params: { ticket }, query });
-      if (options.json) return printJson(terminal, answer);
-      const wordsOf = await readWorkerWords(daemon, answer.from?.id);
-      printWhy(terminal, answer, wordsOf(answer));
-    });
-}
+export const whyVerb = routeVerb('why', 'GET /api/workers/{ticket}/why', {
+  summary: 'Explain why a ticket is in its current state',
+  details: 'Shows the rule, the facts, what it is waiting for, and what is unknown.',
+  example: 'svc why ABC-12',
+  fields: { ...ofWorker, machine: ['--machine <name>', 'agent of this machine of the team'] },
+  print: async (terminal, answer, _, daemon) =>
+    printWhy(terminal, answer, (await readWorkerWords(daemon, answer.from?.id))(answer)),
+});
 
 /** `words`: its status, as the board shows it. */
 export function printWhy(terminal: Terminal, answer: Why, words: string): void {
@@ -70,25 +56,14 @@ function printList(terminal: Terminal, title: string, texts: readonly string[]):
   for (const text of texts) terminal.out(`  ${plainText(text)}`);
 }
 
-export function receiptVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('receipt', {
-    summary: 'Show whether a ticket shipped, with the evidence',
-    details: 'Exit code 1 when it has not shipped, or when that is unknown.',
-    example: 'svc receipt ABC-12',
-    route: 'GET /api/workers/:ticket/receipt',
-  })
-    .argument('<ticket>')
-    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
-    .option('--json', 'print JSON')
-    .action(async (ticket, options) => {
-      const daemon = await needDaemon(terminal);
-      const query = { orchestrator: options.orchestrator };
-      const answer = await daemon.get('/api/workers/{ticket}/receipt', { params: { ticket }, query });
-      if (options.json) printJson(terminal, answer);
-      else printReceipt(terminal, answer);
-      if (answer.shipped !== true) throw new AnswerIsNo();
-    });
-}
+export const receiptVerb = routeVerb('receipt', 'GET /api/workers/{ticket}/receipt', {
+  summary: 'Show whether a ticket shipped, with the evidence',
+  details: 'Exit code 1 when it has not shipped, or when that is unknown.',
+  example: 'svc receipt ABC-12',
+  fields: ofWorker,
+  print: printReceipt,
+  isNo: ({ shipped }) => shipped !== true,
+});
 
 export function printReceipt(terminal: Terminal, { ticket, shipped, links, flagged }: Receipt): void {
   terminal.out(`${paint(terminal, 'bold', plainText(ticket))} ${verdict(terminal, shipped)}`);

@@ -1,36 +1,23 @@
 // `svc agent changes`: what an agent has changed in its worktree.
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { needDaemon } from '../../../cli/kit/daemon.ts';
-import { paint, printJson, printTable, type Terminal } from '../../../cli/kit/terminal.ts';
+import { ofWorker, routeVerb } from '../../../cli/kit/route-verb.ts';
+import { paint, printTable, type Terminal } from '../../../cli/kit/terminal.ts';
 import { counted, plainText } from '../../../cli/kit/text.ts';
-import { verb } from '../../../cli/kit/verb.ts';
 
 type Changes = Answer<'GET', '/api/workers/{ticket}/changes'>;
 type ChangedFile = Changes['files'][number];
 
-export function changesVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('changes', {
-    summary: 'Show the changes in a ticket’s worktree against its base',
-    details: 'Committed, uncommitted and untracked files since the branch left its base.',
-    example: ['svc agent changes ABC-12', 'svc agent changes ABC-12 --stat'],
-    route: 'GET /api/workers/:ticket/changes',
-  })
-    .argument('<ticket>')
-    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
-    .option('--stat', 'show only the files and the number of changed lines')
-    .option('--json', 'print JSON')
-    .action(async (ticket, { orchestrator, stat, json }) => {
-      const daemon = await needDaemon(terminal);
-      const changes = await daemon.get('/api/workers/{ticket}/changes', {
-        params: { ticket },
-        query: { orchestrator },
-      });
-      if (json) return printJson(terminal, changes);
-      printFiles(terminal, changes);
-      if (!stat) for (const { diff } of changes.files) printDiff(terminal, diff);
-    });
-}
+export const changesVerb = routeVerb('changes', 'GET /api/workers/{ticket}/changes', {
+  summary: 'Show the changes in a ticket’s worktree against its base',
+  details: 'Committed, uncommitted and untracked files since the branch left its base.',
+  example: ['svc agent changes ABC-12', 'svc agent changes ABC-12 --stat'],
+  fields: ofWorker,
+  unsent: { stat: ['--stat', 'show only the files and the number of changed lines'] },
+  print: (terminal, changes, { stat }) => {
+    printFiles(terminal, changes);
+    if (!stat) for (const { diff } of changes.files) printDiff(terminal, diff);
+  },
+});
 
 function printFiles(terminal: Terminal, { files, worktree, base, baseSha, cut }: Changes): void {
   const where = `${plainText(worktree)} since ${plainText(base)} (${plainText(baseSha.slice(0, 12))})`;

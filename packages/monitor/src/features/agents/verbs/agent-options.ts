@@ -2,6 +2,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { needDaemon, requestedBy } from '../../../cli/kit/daemon.ts';
+import { ofWorker, routeVerb } from '../../../cli/kit/route-verb.ts';
 import { paint, printJson, printTable, type Terminal } from '../../../cli/kit/terminal.ts';
 import { plainText } from '../../../cli/kit/text.ts';
 import { verb } from '../../../cli/kit/verb.ts';
@@ -10,23 +11,13 @@ import { Failure } from '../../../kernel/failure.ts';
 type Options = Answer<'GET', '/api/workers/{ticket}/agent/options'>;
 const ROUTE = '/api/workers/{ticket}/agent/options';
 
-export function optionsVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('options', {
-    summary: 'Show the modes, models and commands of an agent',
-    details: 'Of a running agent. Send a command as a message: svc agent send ABC-12 "/review 7"',
-    example: 'svc agent options ABC-12',
-    route: 'GET /api/workers/:ticket/agent/options',
-  })
-    .argument('<ticket>')
-    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
-    .option('--json', 'print JSON')
-    .action(async (ticket, { orchestrator, json }) => {
-      const daemon = await needDaemon(terminal);
-      const options = await daemon.get(ROUTE, { params: { ticket }, query: { orchestrator } });
-      if (json) return printJson(terminal, options);
-      printOptions(terminal, options);
-    });
-}
+export const optionsVerb = routeVerb('options', `GET ${ROUTE}`, {
+  summary: 'Show the modes, models and commands of an agent',
+  details: 'Of a running agent. Send a command as a message: svc agent send ABC-12 "/review 7"',
+  example: 'svc agent options ABC-12',
+  fields: ofWorker,
+  print: printOptions,
+});
 
 export function setVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('set', {

@@ -4,7 +4,8 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { needDaemon, requestedBy } from '../../../cli/kit/daemon.ts';
 import { markdownLines } from '../../../cli/kit/markdown-text.ts';
-import { AnswerIsNo, paint, printJson, type Terminal } from '../../../cli/kit/terminal.ts';
+import { ofWorker, routeVerb } from '../../../cli/kit/route-verb.ts';
+import { AnswerIsNo, paint, type Terminal } from '../../../cli/kit/terminal.ts';
 import { ageText, plainText, utcText } from '../../../cli/kit/text.ts';
 import { verb, verbGroup } from '../../../cli/kit/verb.ts';
 import { inLine } from '../../../kernel/board/label.ts';
@@ -46,26 +47,19 @@ export function agentVerbs(terminal: Terminal): CommandUnknownOpts {
   );
 }
 
-function showVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('show', {
-    summary: 'Show what an agent is doing and what it asks for',
-    example: ['svc agent show ABC-12', 'svc agent show ABC-12 --limit 100'],
-    route: 'GET /api/workers/:ticket/agent',
-  })
-    .argument('<ticket>')
-    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
-    .option('--attempt <number>', 'conversation of this attempt (default: the newest)')
-    .option('--limit <number>', 'show the newest <number> items', String(SHOWN_ITEMS))
-    .option('--json', 'print JSON')
-    .action(async (ticket, { orchestrator, attempt, limit, json }) => {
-      const daemon = await needDaemon(terminal);
-      const query = { orchestrator, ...(attempt !== undefined && { attempt: Number(attempt) }) };
-      const view = await daemon.get(ROUTE, { params: { ticket }, query });
-      if (json) return printJson(terminal, view);
-      printAgent(terminal, view, Number(limit) || SHOWN_ITEMS);
-      if (view.agent === null) throw new AnswerIsNo();
-    });
-}
+const showVerb = routeVerb('show', `GET ${ROUTE}`, {
+  summary: 'Show what an agent is doing and what it asks for',
+  example: ['svc agent show ABC-12', 'svc agent show ABC-12 --limit 100'],
+  fields: {
+    ...ofWorker,
+    attempt: ['--attempt <number>', 'conversation of this attempt (default: the newest)'],
+  },
+  unsent: { limit: ['--limit <number>', 'show the newest <number> items', String(SHOWN_ITEMS)] },
+  print: (terminal, view, { limit }) => {
+    printAgent(terminal, view, Number(limit) || SHOWN_ITEMS);
+    if (view.agent === null) throw new AnswerIsNo();
+  },
+});
 
 function followVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('follow', {
@@ -139,25 +133,14 @@ function createFollower(terminal: Terminal): (view: AgentView) => void {
   };
 }
 
-function stopVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('stop', {
-    summary: 'Stop what an agent is doing; it stays alive for messages',
-    example: 'svc agent stop ABC-12',
-    route: 'POST /api/workers/:ticket/agent/stop',
-  })
-    .argument('<ticket>')
-    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
-    .option('--json', 'print JSON')
-    .action(async (ticket, { orchestrator, json }) => {
-      const daemon = await needDaemon(terminal);
-      const result = await daemon.post('/api/workers/{ticket}/agent/stop', {
-        params: { ticket },
-        body: { orchestrator, ...requestedBy(terminal) },
-      });
-      if (json) return printJson(terminal, result);
-      terminal.out(`Stopped the turn of ${plainText(ticket)}. Its open requests are cancelled.`);
-    });
-}
+const stopVerb = routeVerb('stop', `POST ${ROUTE}/stop`, {
+  summary: 'Stop what an agent is doing; it stays alive for messages',
+  example: 'svc agent stop ABC-12',
+  fields: ofWorker,
+  acts: true,
+  print: (terminal, _, { ticket }) =>
+    terminal.out(`Stopped the turn of ${plainText(ticket ?? '')}. Its open requests are cancelled.`),
+});
 
 export function printAgent(
   terminal: Terminal,

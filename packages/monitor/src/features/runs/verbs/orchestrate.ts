@@ -4,8 +4,8 @@ import type { Answer } from '@svc/client';
 import { readText } from '@svc/lib/paths';
 import { needDaemon, requestedBy } from '../../../cli/kit/daemon.ts';
 import type { DaemonClient } from '../../../cli/kit/daemon-client.ts';
-import { commandMachine, onMachineOption } from '../../../cli/kit/on-machine.ts';
 import { registeredFolder } from '../../../cli/kit/registration.ts';
+import { routeVerb } from '../../../cli/kit/route-verb.ts';
 import { printJson, printTable, type Terminal } from '../../../cli/kit/terminal.ts';
 import { ageText, counted, plainText, timeText } from '../../../cli/kit/text.ts';
 import { collect, verb, verbGroup } from '../../../cli/kit/verb.ts';
@@ -35,8 +35,8 @@ export function orchestrateVerbs(terminal: Terminal): CommandUnknownOpts {
     [
       startVerb(terminal),
       statusVerb(terminal),
-      actionVerb(terminal, 'pause', 'Pause a run: start no more tickets; running ones continue'),
-      actionVerb(terminal, 'resume', 'Resume a paused run'),
+      pauseVerb(terminal),
+      resumeVerb(terminal),
       cancelVerb(terminal),
       retryVerb(terminal),
     ],
@@ -144,7 +144,7 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
       const daemon = await needDaemon(terminal);
       if (run !== undefined) {
         const answer = await daemon.get('/api/runs/{run}', { params: { run } });
-        return show(terminal, daemon, json, answer);
+        return json ? printJson(terminal, answer) : printRun(terminal, daemon, answer);
       }
       const { runs } = await daemon.get('/api/runs');
       if (json) return printJson(terminal, runs);
@@ -190,67 +190,45 @@ async function printRun(terminal: Terminal, daemon: DaemonClient, run: RunDetail
     terminal.out(`${plainText(message)}${until === null ? '' : ` (${ageText(until, terminal.now())})`}`);
 }
 
-function actionVerb(terminal: Terminal, action: 'pause' | 'resume', summary: string): CommandUnknownOpts {
-  const isPause = action === 'pause';
-  const made = verb(action, {
-    summary,
-    example: `svc orchestrate ${action} ABC-1${isPause ? ' --machine kim-laptop' : ''}`,
-    route: `POST /api/runs/:run/${action}${isPause ? ', POST /api/team/commands' : ''}`,
-  }).argument('<run>');
-  return (isPause ? made.option(...onMachineOption) : made)
-    .option('--json', 'print JSON')
-    .action(async (run, { json, machine }: { json?: true; machine?: string }) => {
-      if (machine !== undefined) return commandMachine(terminal, machine, { verb: 'pause', run }, { json });
-      const daemon = await needDaemon(terminal);
-      const request = { params: { run }, body: requestedBy(terminal) };
-      return show(terminal, daemon, json, await daemon.post(`/api/runs/{run}/${action}`, request));
-    });
-}
+const printed = (terminal: Terminal, answer: RunDetail, _: unknown, daemon: DaemonClient) =>
+  printRun(terminal, daemon, answer);
 
-function cancelVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('cancel', {
-    summary: 'Cancel a run, or one of its tickets; worktrees stay',
-    details: 'The agents are stopped.',
-    example: 'svc orchestrate cancel ABC-1 ABC-2',
-    route: 'POST /api/runs/:run/cancel',
-  })
-    .argument('<run>')
-    .argument('[ticket]')
-    .option('--json', 'print JSON')
-    .action(async (run, ticket, { json }) => {
-      const daemon = await needDaemon(terminal);
-      const request = { params: { run }, body: { ticket, ...requestedBy(terminal) } };
-      return show(terminal, daemon, json, await daemon.post('/api/runs/{run}/cancel', request));
-    });
-}
+const pauseVerb = routeVerb('pause', 'POST /api/runs/{run}/pause', {
+  summary: 'Pause a run: start no more tickets; running ones continue',
+  example: 'svc orchestrate pause ABC-1 --machine kim-laptop',
+  fields: { run: ['<run>'] },
+  acts: true,
+  remote: ({ run }) => ({ verb: 'pause', run }),
+  print: printed,
+});
 
-function retryVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('retry', {
-    summary: 'Retry a failed, stalled or canceled ticket',
-    details:
-      'Its agent gets a new process, with the current environment. An agent that works has to be stopped first. A run that has ended continues.',
-    example: 'svc orchestrate retry ABC-1 ABC-2',
-    route: 'POST /api/runs/:run/retry',
-  })
-    .argument('<run>')
-    .argument('<ticket>')
-    .option('--json', 'print JSON')
-    .action(async (run, ticket, { json }) => {
-      const daemon = await needDaemon(terminal);
-      const request = { params: { run }, body: { ticket, ...requestedBy(terminal) } };
-      const answer = await daemon.post('/api/runs/{run}/retry', request);
-      if (!json) terminal.out(`${plainText(ticket)} is started again, with a new process.`);
-      if (!json) printNotes(terminal, answer.notes);
-      return show(terminal, daemon, json, answer);
-    });
-}
+const resumeVerb = routeVerb('resume', 'POST /api/runs/{run}/resume', {
+  summary: 'Resume a paused run',
+  example: 'svc orchestrate resume ABC-1',
+  fields: { run: ['<run>'] },
+  acts: true,
+  print: printed,
+});
 
-async function show(
-  terminal: Terminal,
-  daemon: DaemonClient,
-  json: true | undefined,
-  answer: RunDetail,
-): Promise<void> {
-  if (json) return printJson(terminal, answer);
-  return printRun(terminal, daemon, answer);
-}
+const cancelVerb = routeVerb('cancel', 'POST /api/runs/{run}/cancel', {
+  summary: 'Cancel a run, or one of its tickets; worktrees stay',
+  details: 'The agents are stopped.',
+  example: 'svc orchestrate cancel ABC-1 ABC-2',
+  fields: { run: ['<run>'], ticket: ['[ticket]'] },
+  acts: true,
+  print: printed,
+});
+
+const retryVerb = routeVerb('retry', 'POST /api/runs/{run}/retry', {
+  summary: 'Retry a failed, stalled or canceled ticket',
+  details:
+    'Its agent gets a new process, with the current environment. An agent that works has to be stopped first. A run that has ended continues.',
+  example: 'svc orchestrate retry ABC-1 ABC-2',
+  fields: { run: ['<run>'], ticket: ['<ticket>'] },
+  acts: true,
+  print: (terminal, answer, { ticket }, daemon) => {
+    terminal.out(`${plainText(ticket)} is started again, with a new process.`);
+    printNotes(terminal, answer.notes);
+    return printRun(terminal, daemon, answer);
+  },
+});

@@ -4,6 +4,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { needDaemon } from '../../../cli/kit/daemon.ts';
 import { machineHead } from '../../../cli/kit/on-machine.ts';
+import { routeVerb } from '../../../cli/kit/route-verb.ts';
 import { openSession } from '../../../cli/kit/session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../../../cli/kit/terminal.ts';
 import { ageText, counted, plainText, timeText } from '../../../cli/kit/text.ts';
@@ -81,22 +82,14 @@ function createVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function inviteVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('invite', {
-    summary: 'Make an invitation for one machine, valid for an hour',
-    details: 'It is a secret: send it in a private message.',
-    example: ['svc team invite', 'svc team invite --person kim'],
-    route: 'POST /api/team/invite',
-  })
-    .option('--person <name>', 'for a further machine of this member')
-    .option('--json', 'print JSON')
-    .action(async ({ json, ...body }) => {
-      const answer = await (await needDaemon(terminal)).post('/api/team/invite', { body });
-      if (json) return printJson(terminal, answer);
-      terminal.out('On the other machine, once, within an hour:');
-      terminal.out(`svc team join '${answer.invitation}'`);
-    });
-}
+const inviteVerb = routeVerb('invite', 'POST /api/team/invite', {
+  summary: 'Make an invitation for one machine, valid for an hour',
+  details: 'It is a secret: send it in a private message.',
+  example: ['svc team invite', 'svc team invite --person kim'],
+  fields: { person: ['--person <name>', 'for a further machine of this member'] },
+  print: (terminal, { invitation }) =>
+    terminal.out(`On the other machine, once, within an hour:\nsvc team join '${invitation}'`),
+});
 
 function joinVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('join', {
@@ -124,44 +117,31 @@ function joinVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function membersVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('members', {
-    summary: 'List the machines and when each was last heard',
-    example: 'svc team members',
-    route: 'GET /api/team',
-  })
-    .option('--json', 'print JSON')
-    .action(async ({ json }) => {
-      const { team } = await (await needDaemon(terminal)).get('/api/team');
-      if (json) return printJson(terminal, team?.members ?? []);
-      if (team === null) return terminal.out(NO_TEAM);
-      printTable(
-        terminal,
-        team.members.map((one) => [machineHead(terminal, one), one.role, one.id]),
-      );
-    });
-}
+const membersVerb = routeVerb('members', 'GET /api/team', {
+  summary: 'List the machines and when each was last heard',
+  example: 'svc team members',
+  json: ({ team }) => team?.members ?? [],
+  print: (terminal, { team }) => {
+    if (team === null) return terminal.out(NO_TEAM);
+    printTable(
+      terminal,
+      team.members.map((one) => [machineHead(terminal, one), one.role, one.id]),
+    );
+  },
+});
 
 const NO_TEAM = 'This machine is in no team. Create one: svc team create --relay <url>';
 
-function statusVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('status', {
-    summary: 'Show the connection, and records that were refused',
-    details: 'Exit code 1 when something is wrong.',
-    example: 'svc team status',
-    route: 'GET /api/team',
-  })
-    .option('--json', 'print JSON')
-    .action(async ({ json }) => {
-      const answer = await (await needDaemon(terminal)).get('/api/team');
-      const { team } = answer;
-      if (json) return printJson(terminal, answer);
-      if (team === null) return terminal.out(NO_TEAM);
-      printStatus(terminal, team);
-      if (team.state !== 'live' || team.refused.length > 0 || team.problems.length > 0)
-        throw new AnswerIsNo();
-    });
-}
+const statusVerb = routeVerb('status', 'GET /api/team', {
+  summary: 'Show the connection, and records that were refused',
+  details: 'Exit code 1 when something is wrong.',
+  example: 'svc team status',
+  print: (terminal, { team }) => {
+    if (team === null) return terminal.out(NO_TEAM);
+    printStatus(terminal, team);
+    if (team.state !== 'live' || team.refused.length > 0 || team.problems.length > 0) throw new AnswerIsNo();
+  },
+});
 
 function printStatus(terminal: Terminal, team: Status): void {
   const now = terminal.now();
@@ -188,33 +168,28 @@ function printStatus(terminal: Terminal, team: Status): void {
   }
 }
 
-function commandsVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('commands', {
-    summary: 'List what machines of the team have asked of each other',
-    details: 'Commands from this machine and to it, and what came of each.',
-    example: ['svc team commands', 'svc attention ack run-1/ABC-12/deploy-timeout --machine kim-laptop'],
-    route: 'GET /api/team/commands',
-  })
-    .option('--json', 'print JSON')
-    .action(async ({ json }) => {
-      const { commands } = await (await needDaemon(terminal)).get('/api/team/commands');
-      if (json) return printJson(terminal, commands);
-      if (commands.length === 0) terminal.out('No commands.');
-      printTable(
-        terminal,
-        commands.map((one) => [
-          ageText(one.at, terminal.now()),
-          plainText(`${one.direction === 'sent' ? 'to' : 'from'} ${one.machine} (${one.person})`),
-          plainText(commandText(one)),
-          plainText(
-            [one.state, one.why, one.remedy]
-              .flatMap((part) => (part === null ? [] : [part.replace(/\.$/, '')]))
-              .join('. '),
-          ),
-        ]),
-      );
-    });
-}
+const commandsVerb = routeVerb('commands', 'GET /api/team/commands', {
+  summary: 'List what machines of the team have asked of each other',
+  details: 'Commands from this machine and to it, and what came of each.',
+  example: ['svc team commands', 'svc attention ack run-1/ABC-12/deploy-timeout --machine kim-laptop'],
+  json: ({ commands }) => commands,
+  print: (terminal, { commands }) => {
+    if (commands.length === 0) terminal.out('No commands.');
+    printTable(
+      terminal,
+      commands.map((one) => [
+        ageText(one.at, terminal.now()),
+        plainText(`${one.direction === 'sent' ? 'to' : 'from'} ${one.machine} (${one.person})`),
+        plainText(commandText(one)),
+        plainText(
+          [one.state, one.why, one.remedy]
+            .flatMap((part) => (part === null ? [] : [part.replace(/\.$/, '')]))
+            .join('. '),
+        ),
+      ]),
+    );
+  },
+});
 
 function commandText({ command }: Command): string {
   switch (command.verb) {
@@ -233,35 +208,19 @@ function commandText({ command }: Command): string {
   }
 }
 
-function removeVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('remove', {
-    summary: 'Remove a machine from the team, and change the keys',
-    example: 'svc team remove kim-laptop',
-    route: 'POST /api/team/remove',
-  })
-    .argument('<machine>', 'its name or id')
-    .option('--json', 'print JSON')
-    .action(async (name, { json }) => {
-      const body = { machine: name };
-      const answer = await (await needDaemon(terminal)).post('/api/team/remove', { body });
-      if (json) return printJson(terminal, answer);
-      terminal.out(`Removed ${plainText(name)}. It can read nothing that is published from now on.`);
-    });
-}
+const removeVerb = routeVerb('remove', 'POST /api/team/remove', {
+  summary: 'Remove a machine from the team, and change the keys',
+  example: 'svc team remove kim-laptop',
+  fields: { machine: ['<machine>', 'its name or id'] },
+  print: (terminal, _, { machine: name }) =>
+    terminal.out(`Removed ${plainText(name)}. It can read nothing that is published from now on.`),
+});
 
-function leaveVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('leave', {
-    summary: 'Leave the team: remove its keys and what was published',
-    example: 'svc team leave',
-    route: 'POST /api/team/leave',
-  })
-    .option('--json', 'print JSON')
-    .action(async ({ json }) => {
-      const answer = await (await needDaemon(terminal)).post('/api/team/leave', { body: {} });
-      if (json) return printJson(terminal, answer);
-      terminal.out('Left the team.');
-    });
-}
+const leaveVerb = routeVerb('leave', 'POST /api/team/leave', {
+  summary: 'Leave the team: remove its keys and what was published',
+  example: 'svc team leave',
+  print: (terminal) => terminal.out('Left the team.'),
+});
 
 function serveVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
   return verb('serve', {

@@ -3,6 +3,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { needDaemon } from '../../../cli/kit/daemon.ts';
 import { connectDaemon } from '../../../cli/kit/daemon-client.ts';
+import { routeVerb } from '../../../cli/kit/route-verb.ts';
 import { openSession, type Session } from '../../../cli/kit/session.ts';
 import { AnswerIsNo, printJson, printTable, type Terminal } from '../../../cli/kit/terminal.ts';
 import { plainText } from '../../../cli/kit/text.ts';
@@ -48,31 +49,27 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function listVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('list', {
-    summary: 'List open tickets that are in no run, newest first',
-    details: 'Tickets are known from deliveries and polls of the tracker. Start one: svc orchestrate start',
-    example: 'svc ticket list',
-    route: 'GET /api/board',
-  })
-    .option('--json', 'print JSON')
-    .action(async ({ json }) => {
-      const tickets = openTickets(await (await needDaemon(terminal)).get('/api/board'));
-      if (json) return printJson(terminal, { tickets });
-      if (tickets.length === 0)
-        return terminal.out('No open ticket is known. Deliveries and polls of the tracker add them.');
-      printTable(
-        terminal,
-        tickets.map(({ ticket, state, assignee, title, dispatch }) => [
-          plainText(ticket),
-          plainText(state?.name ?? 'unknown state'),
-          plainText(assignee ?? 'nobody'),
-          plainText(title ?? ''),
-          typeof dispatch?.reason === 'string' ? plainText(`no run: ${dispatch.reason}`) : '',
-        ]),
-      );
-    });
-}
+const listVerb = routeVerb('list', 'GET /api/board', {
+  summary: 'List open tickets that are in no run, newest first',
+  details: 'Tickets are known from deliveries and polls of the tracker. Start one: svc orchestrate start',
+  example: 'svc ticket list',
+  json: (board) => ({ tickets: openTickets(board) }),
+  print: (terminal, board) => {
+    const tickets = openTickets(board);
+    if (tickets.length === 0)
+      terminal.out('No open ticket is known. Deliveries and polls of the tracker add them.');
+    printTable(
+      terminal,
+      tickets.map(({ ticket, state, assignee, title, dispatch }) => [
+        plainText(ticket),
+        plainText(state?.name ?? 'unknown state'),
+        plainText(assignee ?? 'nobody'),
+        plainText(title ?? ''),
+        typeof dispatch?.reason === 'string' ? plainText(`no run: ${dispatch.reason}`) : '',
+      ]),
+    );
+  },
+});
 
 function phaseVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('phase', {
