@@ -2,7 +2,7 @@
 const monitor = '^packages/monitor/src/';
 const notTests = '\\.test\\.ts$|/testing/';
 /** Files of features that run in a command of svc. */
-const commands = `${monitor}features/(?:verbs|[^/]+/(?:verbs|checks))[./]`;
+const commands = `${monitor}features/(?:verbs|mcp-tools|[^/]+/(?:verbs|checks|mcp-tools))[./]`;
 /** Files of features that do input or output. */
 const impure = `${commands}|${monitor}features/[^/]+/(?:io/|(?:service|routes|effects|index)\\.ts$)`;
 /** What the shell still knows of features. The list can only get shorter. */
@@ -34,7 +34,7 @@ module.exports = {
     {
       name: 'verbs-use-the-kit',
       comment:
-        'Of the shell, verbs and checks use the kit alone. Two verbs start the daemon, and the list has the completion.',
+        'Of the shell, verbs, checks and MCP tools use the kit alone. Two verbs start the daemon, and the list has the completion.',
       severity: 'error',
       from: { path: commands, pathNot: notTests },
       to: {

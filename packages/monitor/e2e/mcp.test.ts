@@ -22,9 +22,9 @@ import {
   WAIT_MS,
 } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { scopesFrom } from '../src/cli/kit/tool.ts';
 import { runCommandLine } from '../src/cli/run.ts';
 import { serveMcp } from '../src/features/mcp/verbs/server.ts';
-import { scopesFrom } from '../src/features/mcp/verbs/tool.ts';
 import { blindCodehost, feedsDaemon, reportedTunnel } from './feeds-daemon.ts';
 import { startInProcess } from './in-process-daemon.ts';
 import { processEnvironment, storyDaemon } from './story-daemon.ts';

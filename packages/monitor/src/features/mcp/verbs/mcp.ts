@@ -1,8 +1,8 @@
 // svc mcp: the verbs as tools of the Model Context Protocol.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Terminal } from '../../../cli/kit/terminal.ts';
+import { scopes, scopesFrom } from '../../../cli/kit/tool.ts';
 import { verb } from '../../../cli/kit/verb.ts';
-import { scopes, scopesFrom } from './tool.ts';
 
 export function mcpVerb(terminal: Terminal): CommandUnknownOpts {
   const allowed = Object.entries(scopes).map(([name, text]) => `  ${name.padEnd(10)} ${text}`);

@@ -14,34 +14,12 @@ import { stackOf } from '@svc/lib/errors';
 import { z } from 'zod';
 import type { Terminal } from '../../../cli/kit/terminal.ts';
 import { plainText } from '../../../cli/kit/text.ts';
+import { answerText, flagWith, type Scope, type Tool, type ToolContext } from '../../../cli/kit/tool.ts';
 import { VERSION } from '../../../cli/kit/version.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { createJqThreads, type JqThreads } from '../../../kernel/log/jq-threads.ts';
+import { mcpTools } from '../../mcp-tools.ts';
 import { topics } from '../../topics.ts';
-import { answerText, flagWith, type Scope, type Tool, type ToolContext } from './tool.ts';
-import { agentActTool, agentTool } from './tools/agents.ts';
-import { attentionActTool, attentionTool } from './tools/attention.ts';
-import { boardTool, receiptTool, statusTool, summarizeTool, ticketTool, whyTool } from './tools/board.ts';
-import { eventsTool, waitForTool } from './tools/events.ts';
-import { addFindingTool, findingsTool } from './tools/findings.ts';
-
-/** In the order in which a client sees them. */
-const tools: readonly Tool[] = [
-  statusTool,
-  boardTool,
-  eventsTool,
-  waitForTool,
-  ticketTool,
-  whyTool,
-  receiptTool,
-  attentionTool,
-  attentionActTool,
-  agentTool,
-  agentActTool,
-  summarizeTool,
-  findingsTool,
-  addFindingTool,
-];
 
 /** A failed call as a result that a model can read. The server keeps running. */
 export type ToolProblem = { code: string; message: string; remedy: string | null };
@@ -78,7 +56,7 @@ function createMcpServer(options: {
   jq?: Pick<JqThreads, 'matches'>;
 }): McpServer {
   const { terminal, granted, jq = createJqThreads({ topics }) } = options;
-  const listed = tools.filter(({ scope }) => granted.has(scope)).map(listedTool);
+  const listed = mcpTools.filter(({ scope }) => granted.has(scope)).map(listedTool);
   const server = new McpServer(
     { name: 'svc', title: 'svc', version: VERSION },
     { capabilities: { tools: { listChanged: false } }, instructions },
@@ -86,7 +64,7 @@ function createMcpServer(options: {
 
   server.server.setRequestHandler('tools/list', () => ({ tools: listed }));
   server.server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const wanted = tools.find(({ name }) => name === params.name);
+    const wanted = mcpTools.find(({ name }) => name === params.name);
     if (wanted === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool ${params.name}.`);
     if (!granted.has(wanted.scope)) return failed(notGranted(wanted, granted));

@@ -1,8 +1,8 @@
 // findings: the queue. add_finding: adds one. Both use the queue of the folder that the server was started in.
 import { z } from 'zod';
-import { counted, plainText } from '../../../../cli/kit/text.ts';
-import { addFinding, findingRow, readFindings, shownFinding } from '../../../findings/verbs/findings.ts';
-import { readOnly, tool } from '../tool.ts';
+import { counted, plainText } from '../../cli/kit/text.ts';
+import { readOnly, tool } from '../../cli/kit/tool.ts';
+import { addFinding, findingRow, readFindings, shownFinding } from './verbs/findings.ts';
 
 const severities = ['low', 'medium', 'high'] as const;
 

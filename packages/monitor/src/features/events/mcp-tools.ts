@@ -2,11 +2,12 @@
 import { cutText } from '@svc/lib/cut-text';
 import { endOfWait, pause } from '@svc/lib/timeout';
 import { z } from 'zod';
-import { needDaemon } from '../../../../cli/kit/daemon.ts';
-import { openSession } from '../../../../cli/kit/session.ts';
-import { counted, eventSummary } from '../../../../cli/kit/text.ts';
-import { Failure } from '../../../../kernel/failure.ts';
-import type { EventLine } from '../../../../kernel/log/event-line.ts';
+import { needDaemon } from '../../cli/kit/daemon.ts';
+import { openSession } from '../../cli/kit/session.ts';
+import { counted, eventSummary } from '../../cli/kit/text.ts';
+import { readOnly, type ToolContext, tool } from '../../cli/kit/tool.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { EventLine } from '../../kernel/log/event-line.ts';
 import {
   type Conditions,
   findObstacle,
@@ -17,8 +18,7 @@ import {
   readConditions,
   type WatchedLine,
   watchEvents,
-} from '../../../events/verbs/event-queries.ts';
-import { readOnly, type ToolContext, tool } from '../tool.ts';
+} from './verbs/event-queries.ts';
 
 const LONGEST_TEXT = 500;
 

@@ -1,10 +1,10 @@
 // The actions of tools on another machine of the team.
 import { z } from 'zod';
-import { needDaemon, requestedBy } from '../../../../cli/kit/daemon.ts';
-import type { Terminal } from '../../../../cli/kit/terminal.ts';
-import { plainText } from '../../../../cli/kit/text.ts';
-import { Failure } from '../../../../kernel/failure.ts';
-import type { TeamCommand } from '../../../team/command.ts';
+import type { TeamCommand } from '../../features/team/command.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { needDaemon, requestedBy } from './daemon.ts';
+import type { Terminal } from './terminal.ts';
+import { plainText } from './text.ts';
 
 export const machineField = (actions: string) =>
   z

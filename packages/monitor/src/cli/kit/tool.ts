@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { cutText } from '@svc/lib/cut-text';
 import { z } from 'zod';
-import type { Terminal } from '../../../cli/kit/terminal.ts';
-import { Failure } from '../../../kernel/failure.ts';
-import type { JqThreads } from '../../../kernel/log/jq-threads.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { JqThreads } from '../../kernel/log/jq-threads.ts';
+import type { Terminal } from './terminal.ts';
 
 export type ToolContext = {
   terminal: Terminal;

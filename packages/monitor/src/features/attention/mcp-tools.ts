@@ -1,13 +1,13 @@
 // attention: what needs a person. attention_act: acts on one item, in the name of the user and of this server.
 import type { Answer } from '@svc/client';
 import { z } from 'zod';
-import { needDaemon, requestedBy } from '../../../../cli/kit/daemon.ts';
-import type { DaemonClient } from '../../../../cli/kit/daemon-client.ts';
-import { plainText } from '../../../../cli/kit/text.ts';
-import { Failure } from '../../../../kernel/failure.ts';
-import { printAttention } from '../../../attention/verbs.ts';
-import { linesOf, readOnly, tool } from '../tool.ts';
-import { machineField, onMachine } from './machine.ts';
+import { needDaemon, requestedBy } from '../../cli/kit/daemon.ts';
+import type { DaemonClient } from '../../cli/kit/daemon-client.ts';
+import { machineField, onMachine } from '../../cli/kit/machine-tool.ts';
+import { plainText } from '../../cli/kit/text.ts';
+import { linesOf, readOnly, tool } from '../../cli/kit/tool.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { printAttention } from './verbs.ts';
 
 type AttentionAnswer = Answer<'POST', '/api/attention/ack'>;
 

@@ -1,12 +1,12 @@
 // agent: what a ticket's agent does and asks. agent_act: answers it, sends it a message or stops it, in the name of the
 // user and of this server. An answer that also decides later requests is left to a person.
 import { z } from 'zod';
-import { needDaemon, requestedBy } from '../../../../cli/kit/daemon.ts';
-import { plainText } from '../../../../cli/kit/text.ts';
-import { Failure } from '../../../../kernel/failure.ts';
-import { printAgent } from '../../../agents/verbs/agent.ts';
-import { linesOf, readOnly, tool } from '../tool.ts';
-import { machineField, onMachine } from './machine.ts';
+import { needDaemon, requestedBy } from '../../cli/kit/daemon.ts';
+import { machineField, onMachine } from '../../cli/kit/machine-tool.ts';
+import { plainText } from '../../cli/kit/text.ts';
+import { linesOf, readOnly, tool } from '../../cli/kit/tool.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { printAgent } from './verbs/agent.ts';
 
 const SHOWN_ITEMS = 30;
 const ticket = z.string().min(1).max(120).describe('like ABC-12');
