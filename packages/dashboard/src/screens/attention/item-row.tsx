@@ -5,7 +5,7 @@ import { agentLabel } from 'svc-monitor/src/features/agents/agent-label.ts';
 import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
 import { reasonWords } from 'svc-monitor/src/features/attention/reason-words.ts';
 import type { BoardCard, WaitingThing } from 'svc-monitor/src/features/board/board-columns.ts';
-import { cardLabel } from 'svc-monitor/src/features/workers/worker-label.ts';
+import { cardLabel } from 'svc-monitor/src/features/board/card-label.ts';
 import { useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';

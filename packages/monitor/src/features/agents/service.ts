@@ -5,7 +5,7 @@ import { Failure } from '../../kernel/failure.ts';
 import type { ApiAnswer, ApiRoute } from '../../kernel/http/api-route.ts';
 import type { Asked } from '../../kernel/http/route.ts';
 import type { api } from '../api.ts';
-import { createLookup } from '../tickets/subject.ts';
+import { workerOfTicket } from '../workers/current-worker.ts';
 import { unknownTicket, workerNamed } from '../workers/service.ts';
 import { isPreMerge } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
@@ -83,7 +83,7 @@ export function workerOutput(
     limit,
   }: Asked<typeof api.getWorkerOutput>['params'] & Asked<typeof api.getWorkerOutput>['query'],
 ): ReturnType<typeof readOutput> {
-  const worker = createLookup(boardOf(state)).ofTicket(ticket, named)?.worker;
+  const worker = workerOfTicket(boardOf(state), ticket, named);
   const orchestrator = named ?? worker?.orchestrator;
   if (orchestrator === undefined) throw unknownTicket(ticket);
   return readOutput({ runsDir, orchestrator, ticket: worker?.ticket ?? ticket, after, limit });

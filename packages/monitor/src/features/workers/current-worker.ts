@@ -8,6 +8,22 @@ export function currentWorker(workers: readonly Worker[]): Worker | undefined {
   return (kept.length > 0 ? kept : workers).toSorted(byStart).at(-1);
 }
 
+/** The current worker of a ticket, in any run or in one. */
+export function workerOfTicket(
+  { workers }: Board,
+  ticket: string,
+  orchestrator?: string,
+): Worker | undefined {
+  const name = ticket.toUpperCase();
+  return currentWorker(
+    [...workers.values()].filter(
+      (worker) =>
+        worker.ticket.toUpperCase() === name &&
+        (orchestrator === undefined || worker.orchestrator === orchestrator),
+    ),
+  );
+}
+
 export function isGivenUp({ status }: Worker): boolean {
   return status === 'canceled' || status === 'failed';
 }

@@ -1,11 +1,11 @@
 // Finds the worker of a ticket by the name that a person gives.
 import { boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
 import { Failure } from '../../kernel/failure.ts';
-import { createLookup } from '../tickets/subject.ts';
+import { workerOfTicket } from './current-worker.ts';
 import type { Worker } from './worker.ts';
 
 export function workerNamed(state: StateAccess, ticket: string, orchestrator: string | undefined): Worker {
-  const worker = createLookup(boardOf(state)).ofTicket(ticket, orchestrator)?.worker;
+  const worker = workerOfTicket(boardOf(state), ticket, orchestrator);
   if (!worker) throw unknownTicket(ticket, orchestrator);
   return worker;
 }

@@ -1,14 +1,7 @@
 import { expect, test } from 'vitest';
 import type { BoardCard } from '../board/board-columns.ts';
-import {
-  cardLabel,
-  errorsOf,
-  isStuck,
-  type LabelledWorker,
-  statusMeaning,
-  statusWords,
-  workerLabel,
-} from './worker-label.ts';
+import { cardLabel, errorsOf } from '../board/card-label.ts';
+import { isStuck, type LabelledWorker, statusMeaning, statusWords, workerLabel } from './worker-label.ts';
 
 const merge = { sha: 'abc', at: '2026-11-09T10:00:00.000Z', seq: 3 };
 const deploy = { result: null } as LabelledWorker['deploy'];

@@ -2,7 +2,6 @@
 import type { WorkerStatus } from '@svc/contract/signal-file';
 import { claimsPullRequest, isAgentsWork, shownStatus } from '@svc/contract/worker-statuses';
 import { inLine, type Meaning, type StateLabel } from '../../kernel/board/label.ts';
-import type { BoardCard } from '../board/board-columns.ts';
 import type { WorkerAgent } from './agent-fields.ts';
 import type { WorkerView } from './entity.ts';
 import { isShipped } from './status-groups.ts';
@@ -82,18 +81,4 @@ export function workerLabel(
 /** In a line of text, which says elsewhere that it needs a person. */
 export function workerText(worker: LabelledWorker, pullRequest: { state: string } | null): string {
   return inLine(workerLabel(worker, false, pullRequest));
-}
-
-/** The column of a card shows that it needs a person, so its words leave that out. */
-export function cardLabel({ worker, pullRequest }: BoardCard, needsYou: boolean): StateLabel {
-  if (worker === null) return { meaning: needsYou ? 'you' : 'review', words: 'Open, no agent' };
-  const label = workerLabel(worker, false, pullRequest);
-  return needsYou ? { ...label, meaning: 'you' } : label;
-}
-
-/** The end of the standard error of an agent that exited, unless the attention item shows it already. */
-export function errorsOf({ worker, attention }: Pick<BoardCard, 'worker' | 'attention'>): string | null {
-  if (worker === null || isShipped(worker) || worker.status === 'canceled') return null;
-  const isShown = attention[0]?.reason === 'worker-dead' || attention[0]?.reason === 'worker-stalled';
-  return isShown ? null : (worker.process.stderr ?? null);
 }
