@@ -381,6 +381,17 @@ describe('work in a repository that no project names is as strict as the project
       false,
     ],
     ['without a worker too', [requires, mergedDocs()], null],
+    [
+      'while another project cannot be read, which may name it, nothing is decided',
+      [
+        config({}, { project: '/docs', others: 'unknown' }),
+        docs(),
+        mergedDocs(),
+        requires,
+        config({ 'acme/docs': lax }, { project: '/docs', relaxes: ['acme/docs'] }),
+      ],
+      true,
+    ],
     ['until it is named as one that skips it', [requires, docs(), skipsDocs, mergedDocs()], true],
     [
       'a merge before that waits',

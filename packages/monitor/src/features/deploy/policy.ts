@@ -242,6 +242,8 @@ export function deployPolicyForWork(
 ): DeployPolicy {
   const own = deployPolicyFor(facts, repo, merge);
   if (ticket === null || isNamed(facts, repo)) return own;
+  // A project that cannot be read now may name it: the merge waits until that is known.
+  if (own.skipDeployVerification === null) return own;
   return stricter(own, deployPolicyForTicket(facts, ticket, { anyRepo: true, merge }));
 }
 
