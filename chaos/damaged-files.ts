@@ -377,6 +377,11 @@ async function showThatChecksFail(): Promise<void> {
     await work();
     await resume;
   };
+  const untilRead = async (repo: string, verification: string): Promise<void> => {
+    const end = performance.now() + START_WITHIN_MS;
+    while (performance.now() < end && !(await world.policies()).get(repo)?.includes(`"${verification}"`))
+      await sleep(LIMIT_MS / 10);
+  };
   const whole = (file: string): Damage => ({ file, top: file, kind: 'emptied', saved: '' });
   await sabotages('a daemon that stands still', '/api/health took', () => standStill(world.health));
   await sabotages('a delivery that waits', '/api/webhook took', () =>
@@ -418,7 +423,7 @@ async function showThatChecksFail(): Promise<void> {
   );
   await sabotages('a policy that became lax', 'is done', async () => {
     world.writeProject(first, true);
-    await sleep(3 * LIMIT_MS);
+    await untilRead(first.repo, 'skipped');
     await checkStrict(first, 'it became lax');
   });
   await sabotages('a policy that changed somewhere', 'became lax', () => checkPolicies('it became lax'));
@@ -427,7 +432,7 @@ async function showThatChecksFail(): Promise<void> {
   );
   await sabotages('a lax repository that waits', 'waits', async () => {
     world.writeProject(laxProject, false);
-    await sleep(3 * LIMIT_MS);
+    await untilRead(LAX, 'required');
     await checkLax('it became strict');
   });
   await sabotages('a daemon that ended', 'ended by itself', async () => {
