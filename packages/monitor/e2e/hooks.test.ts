@@ -128,7 +128,9 @@ test('a session is on the board by folder and branch, and its request is an atte
   expect(item).toMatchObject({ reason: 'agent-needs-permission', session: 'claude/s-1', severity: 'high' });
   expect(item.message).toBe(`claude asks for permission (Bash) in ${folder}, branch fix-login`);
   expect(item.remedy).toContain(folder);
-  expect(await svc('board')).toMatch(/web +fix-login +claude +needs-permission \(Bash\) .* known by hook/);
+  expect(await svc('board')).toMatch(
+    /web +fix-login +claude +waiting for your permission \(Bash\) .* known by hook/,
+  );
   expect(await svc('attention', 'ack', '--', item.id)).not.toContain('error');
   expect((await board()).attention[0]?.acknowledged).not.toBeNull();
   await hook('claude', 'PostToolUse', { ...of, ...asked, tool_response: 'secret-text' });
@@ -136,7 +138,7 @@ test('a session is on the board by folder and branch, and its request is an atte
   await until(async () => (await board()).attention.length === 0);
   await hook('claude', 'SessionEnd', of);
   await untilState('s-1', 'ended');
-  expect(await svc('board')).not.toContain('needs-permission');
+  expect(await svc('board')).not.toContain('waiting for your permission');
   expect(log()).not.toContain('secret-text');
 });
 
