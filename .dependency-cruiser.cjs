@@ -1,3 +1,4 @@
+const { readFileSync } = require('node:fs');
 // What may import what (docs/internals/architecture.md). No import is circular.
 const monitor = '^packages/monitor/src/';
 const notTests = '\\.test\\.ts$|/testing/';
@@ -8,8 +9,60 @@ const impure = `${commands}|${monitor}features/[^/]+/(?:io/|(?:service|routes|ef
 /** What the shell still knows of features. The list can only get shorter. */
 const known = `${monitor}features/(?:configure|verbs|sessions/io/hook|team/command|workers/worker-label|worktrees/io/git)\\.ts$`;
 
+/** Imports against the order of features. The list can only get shorter. */
+const against = {
+  agents: ['runs', 'sessions', 'skills', 'summaries', 'tickets', 'worktrees'],
+  attention: ['feeds', 'findings', 'sessions', 'workers'],
+  board: ['team'],
+  codehost: ['deploy', 'pull-requests', 'tracker'],
+  deploy: ['runs', 'tasks', 'tickets', 'why'],
+  doctor: ['monitor', 'setup'],
+  feeds: ['codehost', 'pull-requests', 'tracker'],
+  findings: ['worktrees'],
+  health: ['doctor'],
+  init: ['monitor'],
+  'pull-requests': ['deploy', 'reactions'],
+  runs: ['archive', 'rules', 'tasks'],
+  sessions: ['worktrees'],
+  setup: ['monitor'],
+  tickets: ['tasks'],
+  tracker: ['agents', 'board', 'findings', 'runs', 'tasks', 'tickets'],
+  why: ['team'],
+  workers: [
+    'agents',
+    'board',
+    'deploy',
+    'pull-requests',
+    'reactions',
+    'runs',
+    'sessions',
+    'tasks',
+    'tickets',
+  ],
+  worktrees: ['runs'],
+};
+const order = Array.from(
+  readFileSync(`${__dirname}/packages/monitor/src/features/index.ts`, 'utf8').matchAll(
+    /^ {2}'([a-z-]+)',$/gm,
+  ),
+  ([, name]) => name,
+);
+const orderOfFeatures = order.slice(0, -1).map((name, index) => ({
+  name: 'order-of-features',
+  comment: 'A feature imports only those above it in features/index.ts.',
+  severity: 'error',
+  from: { path: `${monitor}features/${name}/`, pathNot: notTests },
+  to: {
+    path: `${monitor}features/(?:${order
+      .slice(index + 1)
+      .filter((other) => !(against[name] ?? []).includes(other))
+      .join('|')})/`,
+  },
+}));
+
 module.exports = {
   forbidden: [
+    ...orderOfFeatures,
     { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'contract-stands-alone',

@@ -9,7 +9,7 @@ import { runCommandLine } from '../src/cli/run.ts';
 import type { BoardChanges } from '../src/features/board/api.ts';
 import type { ConfigReport } from '../src/features/configuration/api.ts';
 import type { Figures } from '../src/features/health/api.ts';
-import type { Trace, WorkerOutput } from '../src/features/workers/api.ts';
+import type { WorkerOutput } from '../src/features/workers/api.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 
 const secret = 's'.repeat(40);
@@ -98,7 +98,10 @@ test('the trace of a ticket, as JSON and as bars', async () => {
     { reason: 'worker-dead', message: 'gone', severity: 'high' },
     worker,
   );
-  const trace = await get<Trace>(daemon, '/api/workers/eng-1/trace');
+  const trace = await get<{ spans: { kind: string; label: string; state: string }[]; axis: unknown[] }>(
+    daemon,
+    '/api/workers/eng-1/trace',
+  );
   expect(trace).toMatchObject({ ticket: 'ENG-1', orchestrator: 'run-1', cut: false });
   expect(trace.spans.map(({ kind, label, state }) => [kind, label, state])).toEqual([
     ['phase', 'planning', 'ended'],

@@ -1,7 +1,8 @@
 // A time axis in pixels: the position of a time, folded idle time, and clock labels without overlaps; and the elements
 // that draw it in a positioned frame.
+
+import { type AxisSegment, axisScale } from '@svc/lib/time-axis';
 import { type CSSProperties, type RefObject, useLayoutEffect, useState } from 'react';
-import { type AxisSegment, axisScale } from 'svc-monitor/src/features/trace/trace-axis.ts';
 import { clockWords, durationWords } from './format.ts';
 
 /** Upper estimate for the font at 12 px. */

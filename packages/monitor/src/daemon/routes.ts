@@ -2,8 +2,6 @@
 import { within } from '@svc/lib/timeout';
 import { agentRoutes, knownAgentRoutes } from '../features/agents/routes.ts';
 import type { api } from '../features/api.ts';
-import { rootFrom, withArchiveIndex } from '../features/archive/io/archive-index.ts';
-import { archiveRoutes } from '../features/archive/routes.ts';
 import { attentionRoutes } from '../features/attention/routes.ts';
 import { boardRoutes } from '../features/board/routes.ts';
 import type { CodehostFeed } from '../features/codehost/io/codehost-feed.ts';
@@ -21,9 +19,6 @@ import { judgeSelfCheck } from '../features/health/judge-daemon.ts';
 import { healthRoutes } from '../features/health/routes.ts';
 import type { Telemetry } from '../features/otel/io/backends.ts';
 import { otelRoutes } from '../features/otel/routes.ts';
-import { outboxRoutes } from '../features/outbox/routes.ts';
-import type { Retention } from '../features/retention/io/retention-service.ts';
-import { retentionRoutes } from '../features/retention/routes.ts';
 import type { Rules } from '../features/rules/io/rules-service.ts';
 import { rulesRoutes } from '../features/rules/routes.ts';
 import { runRoutes } from '../features/runs/routes.ts';
@@ -35,9 +30,7 @@ import { taskRoutes } from '../features/tasks/routes.ts';
 import type { Team } from '../features/team/io/team.ts';
 import { teamRoutes } from '../features/team/routes.ts';
 import { causeStands } from '../features/tickets/needs.ts';
-import { traceRoutes } from '../features/trace/routes.ts';
 import { trackerRoutes } from '../features/tracker/routes.ts';
-import { whyRoutes } from '../features/why/routes.ts';
 import type { SignalStore } from '../features/workers/io/signal-store.ts';
 import { worktreeRoutes } from '../features/worktrees/routes.ts';
 import type { Access } from '../kernel/access/access.ts';
@@ -45,6 +38,7 @@ import { inDoctorOrder } from '../kernel/check/finding.ts';
 import type { Machine } from '../kernel/config/environment.ts';
 import type { LiveConfig } from '../kernel/config/live.ts';
 import { Failure } from '../kernel/failure.ts';
+import type { OpenedFeature } from '../kernel/feature.ts';
 import { serveAccess } from '../kernel/http/access-routes.ts';
 import type { ApiAnswer } from '../kernel/http/api-route.ts';
 import type { Routes } from '../kernel/http/route.ts';
@@ -79,7 +73,8 @@ export function daemonRoutes(parts: {
   effects: Effects;
   orchestration: Orchestration;
   sessions: HookSessions;
-  retention: Retention;
+  /** Features that are opened from the list. */
+  opened: readonly OpenedFeature[];
   team: Team;
   rules: () => Rules;
   signals: SignalStore;
@@ -116,12 +111,10 @@ export function daemonRoutes(parts: {
     }),
     attentionRoutes({ state, append, causeStands, person: parts.team.person, now: nowMs }),
     teamRoutes({ team: parts.team, state, boardAt, now: nowMs }),
-    whyRoutes({ state, now: nowMs }),
     deployRoutes({ state, append, onPolicyChange: parts.onPolicyChange, now: nowMs }),
     agentRoutes({ state, agents: orchestration.agents, runsDir: machine.runsDir }),
     knownAgentRoutes({ ...orchestration, home: machine.home }),
     hookRoutes({ sessions: parts.sessions, dataDir: machine.dataDir }),
-    traceRoutes({ state, log, now: nowMs }),
     worktreeRoutes({ state, projects: orchestration.projects }),
     trackerRoutes({ state, ...orchestration, report: append, outcomeOf: effects.moveOf }),
     taskRoutes({ state, append: log.appendOnce, ...orchestration, settled: effects.settled, now }),
@@ -141,16 +134,11 @@ export function daemonRoutes(parts: {
       },
       runDoctor: parts.runDoctor ?? noDoctor,
     }),
-    outboxRoutes({ list: effects.list, figures: effects.figures, tryAgain: effects.tryAgain }),
     configRoutes({
       projects: () => live.current().projects.map(({ folder, values }) => projectEntry(folder, values)),
       report: (folder, projects) => reportConfig(machine, live.current(), folder, projects),
     }),
-    archiveRoutes((work) => {
-      const root = rootFrom(live.current().machineWide.archive.root, machine.home);
-      return withArchiveIndex(machine.databaseFile, root, (index) => work({ root, index }));
-    }),
-    retentionRoutes(parts.retention),
+    ...parts.opened.flatMap(({ routes }) => routes ?? []),
     serveAccess(parts.access),
   ];
 }

@@ -14,7 +14,7 @@ import { createFeeds } from '../features/feeds/io/feeds.ts';
 import { createReceiver } from '../features/feeds/io/receiver.ts';
 import { createWebhookHandler } from '../features/feeds/io/webhook-handler.ts';
 import { createTelemetry } from '../features/otel/io/backends.ts';
-import { createRetention } from '../features/retention/io/retention-service.ts';
+import { openFeatures } from '../features/parts.ts';
 import { createRules } from '../features/rules/io/rules-service.ts';
 import { createHookSessions } from '../features/sessions/io/sessions.ts';
 import { createSummaries } from '../features/summaries/io/create-summaries.ts';
@@ -262,19 +262,20 @@ async function openDaemon(
     now,
   });
   const processStarts = system.processStarts;
-  const retention = createRetention({
+  const parts = {
+    ...orchestration,
     machine,
-    config: machineWide,
-    board: () => boardOf(state),
-    folders: () => live.current().folders,
-    projects: orchestration.projects,
+    live,
+    machineWide,
+    state,
+    log,
+    outbox: effects,
     cleanUp: orchestrator.cleanUp,
     locks,
-    processStarts,
-    log,
     logger,
     now,
-  });
+  };
+  const features = openFeatures.map((open) => open(parts));
   const sessions = createHookSessions({ state, append: log.append, processStarts, logger });
   const team = createTeam({ ...machine, state, log, shareTitles, version, logger, now: nowMs, heartbeatMs });
   const rules = await rebuilt(
@@ -355,7 +356,7 @@ async function openDaemon(
       effects,
       orchestration,
       sessions,
-      retention,
+      opened: features,
       team,
       rules: rules.current,
       signals,
@@ -424,7 +425,8 @@ async function openDaemon(
   };
   // A daemon that only shows the board of the team does nothing else.
   if (!readOnly) effects.start();
-  for (const part of [...(readOnly ? [] : [workers, orchestrator, rules]), team, retention]) start(part);
+  for (const part of [...(readOnly ? [] : [workers, orchestrator, rules]), team]) start(part);
+  for (const { start: begin, stop = () => undefined } of features) if (begin) start({ start: begin, stop });
   opened.defer(server.close);
   telemetry.start();
   // They stop before the server, which would wait for them; the feeds first, so what has arrived is processed.

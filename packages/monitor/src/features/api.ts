@@ -21,6 +21,7 @@ import { runRoutes } from './runs/api.ts';
 import { summaryRoutes } from './summaries/api.ts';
 import { taskRoutes } from './tasks/api.ts';
 import { teamRoutes } from './team/api.ts';
+import { traceRoutes } from './trace/api.ts';
 import { ticketRoutes } from './tracker/api.ts';
 import { workerRoutes } from './workers/api.ts';
 
@@ -44,6 +45,7 @@ export const api = {
   ...attentionRoutes,
   ...teamRoutes,
   ...workerRoutes,
+  ...traceRoutes,
   ...policyRoutes,
   ...agentRoutes,
   ...runRoutes,

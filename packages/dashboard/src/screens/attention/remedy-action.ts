@@ -1,32 +1,21 @@
 // The fixes that the daemon can run itself: commands that have an API route. All others can only be copied. A fix may
 // come from outside, so it must match as a whole and is never run as text.
-import type { AttentionItem } from 'svc-monitor/src/features/attention/entity.ts';
 import { client } from '../../api/client.ts';
-
-export type RemedyAction = {
-  /** The button's label. */
-  label: string;
-  /** Shown in the confirmation. */
-  what: string;
-  command: string;
-  /** Sends the request, with the person's name. */
-  send: (by: { by?: string }) => Promise<unknown>;
-};
-
-type Item = Pick<AttentionItem, 'remedy' | 'reason' | 'ticket' | 'orchestrator'>;
+import type { RemedyAction, RemedyCommand, RemedyItem } from '../../parts/remedy-command.ts';
+import { remedies } from '../panels.ts';
 
 const name = '[A-Za-z0-9][A-Za-z0-9._-]{0,119}';
-const commands: [pattern: RegExp, action: (item: Item, first: string, second: string) => RemedyAction][] = [
+const commands: readonly RemedyCommand[] = [
   [
     new RegExp(`^svc deploy (retry|accept) (${name})$`),
     (item, action, ticket) => deployDecision(item, action === 'retry' ? action : 'accept', ticket),
   ],
   [new RegExp(`^svc orchestrate retry (${name}) (${name})$`), (_item, run, ticket) => runRetry(run, ticket)],
-  [/^svc outbox retry (\S{1,500})$/, (_item, key) => outboxRetry(key)],
+  ...remedies,
 ];
 
 /** The command's action; null if it can only be copied. */
-export function actionOfCommand(item: Item, command: string): RemedyAction | null {
+export function actionOfCommand(item: RemedyItem, command: string): RemedyAction | null {
   for (const [pattern, action] of commands) {
     const [whole, first = '', second = ''] = pattern.exec(command) ?? [];
     if (whole !== undefined) return action(item, first, second);
@@ -38,7 +27,7 @@ export function actionOfCommand(item: Item, command: string): RemedyAction | nul
  * The actions for an item: its fix, and what else a person may do. `isManaged`: svc started the item's run, so it can
  * start its workers again.
  */
-export function actionsOf(item: Item, { isManaged }: { isManaged: boolean }): RemedyAction[] {
+export function actionsOf(item: RemedyItem, { isManaged }: { isManaged: boolean }): RemedyAction[] {
   const { remedy, reason, ticket, orchestrator } = item;
   const offered = [remedy?.replace(/^Run: /, '') ?? ''];
   if (ticket !== null && (reason === 'deploy-timeout' || reason === 'deploy-budget-exhausted'))
@@ -51,7 +40,7 @@ export function actionsOf(item: Item, { isManaged }: { isManaged: boolean }): Re
 const restartable: ReadonlySet<string> = new Set(['worker-dead', 'worker-stalled']);
 
 /** For the worker in the item's run, if the item belongs to the same ticket. */
-function deployDecision(item: Item, action: 'retry' | 'accept', ticket: string): RemedyAction {
+function deployDecision(item: RemedyItem, action: 'retry' | 'accept', ticket: string): RemedyAction {
   const isOwn = item.ticket?.toUpperCase() === ticket.toUpperCase();
   const orchestrator = isOwn ? (item.orchestrator ?? undefined) : undefined;
   return {
@@ -75,14 +64,5 @@ function runRetry(run: string, ticket: string): RemedyAction {
     what: `Starts a new agent for ${ticket} in run ${run}.`,
     command: `svc orchestrate retry ${run} ${ticket}`,
     send: (by) => client.post('/api/runs/{run}/retry', { params: { run }, body: { ticket, ...by } }),
-  };
-}
-
-function outboxRetry(key: string): RemedyAction {
-  return {
-    label: 'Retry',
-    what: `Retries ${key}.`,
-    command: `svc outbox retry ${key}`,
-    send: () => client.post('/api/outbox/retry', { body: { key } }),
   };
 }

@@ -1,9 +1,10 @@
 // The run over time: its waves, and the time of each worker in each status.
+
+import { type AxisSegment, foldIdle } from '@svc/lib/time-axis';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
 import { waveLabel } from 'svc-monitor/src/features/runs/run-labels.ts';
-import { type AxisSegment, foldIdle } from 'svc-monitor/src/features/trace/trace-axis.ts';
 import { statusMeaning, statusWords } from 'svc-monitor/src/features/workers/worker-label.ts';
 import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { client } from '../../api/client.ts';

@@ -20,6 +20,7 @@ import { ScreenHead } from '../../parts/panel.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';
 import { needsYou } from '../attention/inbox.ts';
+import { ticketPanels } from '../panels.ts';
 import { StartButton } from '../start/start-dialog.tsx';
 import { AgentPanel } from './agent-panel.tsx';
 import { FailedDeploy, failedDeployment } from './failed-deploy.tsx';
@@ -27,7 +28,6 @@ import { OutputPanel } from './output-panel.tsx';
 import { ReceiptPanel } from './receipt-panel.tsx';
 import { TicketHead } from './ticket-head.tsx';
 import { TicketText } from './ticket-text.tsx';
-import { TracePanel } from './trace-panel.tsx';
 import { useWhy, WhyPanel } from './why-panel.tsx';
 import { WorkerActions } from './worker-actions.tsx';
 import { WorkerEvents } from './worker-events.tsx';
@@ -219,11 +219,14 @@ export function TicketScreen() {
             disabledBecause={disabledBecause}
           />
         )}
-        <TracePanel
-          ticket={ticket}
-          run={shownRun}
-          isProven={worker !== null && workerLabel(worker).meaning === 'proven'}
-        />
+        {ticketPanels.map((Panel) => (
+          <Panel
+            key={Panel.displayName ?? Panel.name}
+            ticket={ticket}
+            run={shownRun}
+            isProven={worker !== null && workerLabel(worker).meaning === 'proven'}
+          />
+        ))}
         <div className="flex flex-col gap-4 full:grid full:grid-cols-2 full:items-start">
           <div className="contents full:flex full:min-w-0 full:flex-col full:gap-4">
             <WhyPanel ticket={ticket} run={shownRun} />

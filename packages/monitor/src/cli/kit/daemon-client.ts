@@ -1,6 +1,7 @@
 // Calls the daemon's routes on loopback, typed by their description. An error answer becomes the failure that it names.
 import { ApiFailure, type Client, createClient } from '@svc/client';
 import { authorization, readToken } from '../../kernel/access/token-file.ts';
+import type { DoctorFinding, DoctorPart } from '../../kernel/check/finding.ts';
 import type { Machine } from '../../kernel/config/environment.ts';
 import { Failure, isFailureCode } from '../../kernel/failure.ts';
 import { type FoundDaemon, notAnswering, waitForDaemon } from '../../kernel/instance/find-daemon.ts';
@@ -76,3 +77,6 @@ function goneOrSlow(cause: unknown, timeoutMs: number): Failure {
     { cause },
   );
 }
+
+/** A check of the doctor that asks the running daemon. */
+export type AskingCheck = { part: DoctorPart; run: (daemon: DaemonClient) => Promise<DoctorFinding[]> };

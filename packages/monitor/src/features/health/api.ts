@@ -4,11 +4,11 @@ import { AccessHealth } from '../../kernel/access/access-health.ts';
 import { ConfigProblem } from '../../kernel/config/reported-problem.ts';
 import { apiRoute, Seq, Time } from '../../kernel/http/api-route.ts';
 import { DaemonAnswer } from '../../kernel/instance/daemon-identity.ts';
+import { OutboxFigures } from '../../kernel/outbox/api.ts';
 import { Times } from '../../kernel/telemetry/recent-times.ts';
 import { Finding } from '../doctor/api.ts';
 import { FeedsReport } from '../feeds/api.ts';
 import { Telemetry } from '../otel/api.ts';
-import { OutboxFigures } from '../outbox/api.ts';
 import { RuleFollower } from '../rules/api.ts';
 import { TeamStatus } from '../team/api.ts';
 

@@ -1,29 +1,7 @@
 // Pending, completed and given-up effects.
 import { z } from 'zod';
 import { apiRoute, Seq, text } from '../../kernel/http/api-route.ts';
-
-export const OutboxFigures = z.object({
-  started: z
-    .enum(['fresh', 'resumed'])
-    .describe('fresh: started at the end of the log, without its earlier state'),
-  pending: z.int(),
-  running: z.int(),
-  oldestPendingMs: z.number().nullable(),
-  retryingCount: z.int(),
-  retrying: z
-    .array(
-      z.object({
-        key: z.string(),
-        kind: z.string(),
-        attempts: z.int(),
-        error: z.string(),
-        nextAt: z.number(),
-      }),
-    )
-    .describe('The first effects that failed and will be retried'),
-  givenUp: z.int(),
-  failing: z.string().nullable().describe('Why the outbox itself cannot work'),
-});
+import { OutboxFigures } from '../../kernel/outbox/api.ts';
 
 /** Each kind of effect has its own shape; clients need only `kind` and `key`. */
 const Effect = z.looseObject({ key: z.string(), seq: Seq, kind: z.string() });

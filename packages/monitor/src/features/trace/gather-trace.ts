@@ -3,7 +3,7 @@
 import type { EventLine } from '../../kernel/log/event-line.ts';
 import type { EventLog } from '../../kernel/log/event-log.ts';
 import type { Subject } from '../tickets/subject.ts';
-import type { Trace } from '../workers/api.ts';
+import type { Trace } from './api.ts';
 import { traceOf } from './trace.ts';
 
 const MOST_LINES = 5_000;

@@ -2,7 +2,7 @@
 
 import type { FoldedLine } from '../../kernel/board/board.ts';
 import { isOlder } from '../../kernel/board/line-values.ts';
-import type { Trace } from '../workers/api.ts';
+import type { Trace } from './api.ts';
 
 export type TraceSpan = Trace['spans'][number];
 /** `ended`: it is over, and neither succeeded nor failed. */

@@ -1,10 +1,10 @@
+import { axisScale, foldIdle } from '@svc/lib/time-axis';
 import { createRandom } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type FoldedLine } from '../../kernel/board/board.ts';
 import { randomTape } from '../../kernel/board/testing/tape.ts';
 import { type TraceSubject, traceOf } from './trace.ts';
-import { axisScale, foldIdle } from './trace-axis.ts';
 import type { TraceSpan } from './trace-span.ts';
 
 const head = 'a'.repeat(40);

@@ -2,6 +2,7 @@
 // verification; each with the events that prove it, on an axis that folds idle nights.
 
 import { WorkerStatus } from '@svc/contract/signal-file';
+import { foldIdle } from '@svc/lib/time-axis';
 import type { FoldedLine } from '../../kernel/board/board.ts';
 import type { LineOf } from '../../kernel/board/fold-context.ts';
 import { pullRequestKey } from '../../kernel/board/keys.ts';
@@ -12,9 +13,8 @@ import { isIn } from '../../kernel/log/typed-line.ts';
 import { checkSuiteActions } from '../codehost/topics.ts';
 import { isPassing } from '../pull-requests/pull-request-verdict.ts';
 import { detailOf, typedLine } from '../topics.ts';
-import type { Trace } from '../workers/api.ts';
 import { isEnded } from '../workers/status-groups.ts';
-import { foldIdle } from './trace-axis.ts';
+import type { Trace } from './api.ts';
 import { createSpanList, momentOf, type SpanList, type TraceState } from './trace-span.ts';
 
 /** Whose trace it is. Names are case-insensitive. */

@@ -1,10 +1,10 @@
 // svc trace
+import { type AxisSegment, axisScale } from '@svc/lib/time-axis';
 import { ofWorker, routeVerb } from '../../cli/kit/route-verb.ts';
 import { paint, printTable, type Terminal } from '../../cli/kit/terminal.ts';
 import { counted, plainText, spanText, utcText } from '../../cli/kit/text.ts';
-import type { Trace } from '../workers/api.ts';
+import type { Trace } from './api.ts';
 import { spanLabel, spanStates } from './span-words.ts';
-import { type AxisSegment, axisScale } from './trace-axis.ts';
 import type { TraceSpan } from './trace-span.ts';
 
 const WIDTH = 40;

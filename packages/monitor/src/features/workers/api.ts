@@ -1,5 +1,4 @@
-// One ticket: why it is in its state, whether it shipped, its timeline, its agent's output, and a person's decision on
-// its deploy.
+// One ticket: why it is in its state, whether it shipped, its agent's output, and a person's decision on its deploy.
 import { WorkerStatus } from '@svc/contract/signal-file';
 import { z } from 'zod';
 import { apiRoute, by, OfRun, RunName, Seq, TicketParams, Time, text } from '../../kernel/http/api-route.ts';
@@ -59,45 +58,6 @@ const Receipt = z
   })
   .meta({ id: 'Receipt' });
 
-export type Trace = z.infer<typeof Trace>;
-const Trace = z
-  .object({
-    ticket: z.string(),
-    orchestrator: z.string().nullable(),
-    now: Time,
-    from: Time.nullable(),
-    to: Time.nullable(),
-    lines: z.int().describe('How many events it is built from'),
-    cut: z.boolean().describe('Older events were left out'),
-    spans: z.array(
-      z.object({
-        id: z.string(),
-        kind: z.enum([
-          'phase',
-          'wait',
-          'pull-request',
-          'checks',
-          'review',
-          'merge',
-          'deployment',
-          'verification',
-        ]),
-        label: z.string(),
-        state: z.enum(['running', 'succeeded', 'failed', 'ended']),
-        start: Time,
-        end: Time.nullable().describe('Null while it is running'),
-        startSeq: Seq,
-        endSeq: Seq.nullable(),
-        reason: z.string().nullable(),
-        url: z.string().nullable(),
-      }),
-    ),
-    axis: z
-      .array(z.object({ from: Time, to: Time, folded: z.boolean() }))
-      .describe('The time axis; idle hours are folded'),
-  })
-  .meta({ id: 'Trace' });
-
 export type WorkerOutput = z.infer<typeof WorkerOutput>;
 const WorkerOutput = z
   .object({
@@ -144,14 +104,6 @@ export const workerRoutes = {
     summary: 'Show whether a ticket shipped, link by link, and how each link is known',
     verbs: ['svc receipt'],
     answer: Receipt,
-    failures: ['usage', 'unknown-ticket', 'state-not-ready'],
-  }),
-  getTrace: apiRoute({
-    ...asked,
-    path: '/api/workers/{ticket}/trace',
-    summary: 'Show the timeline of a ticket',
-    verbs: ['svc trace'],
-    answer: Trace,
     failures: ['usage', 'unknown-ticket', 'state-not-ready'],
   }),
   getWorkerOutput: apiRoute({

@@ -27,6 +27,7 @@ import { diskSpaceOf } from '../../../kernel/disk/disk-space.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { thisProcess } from '../../../kernel/instance/control.ts';
 import { notInstalled } from '../../agents/choice.ts';
+import { askingChecks } from '../../checks.ts';
 import {
   checkConfiguration,
   type DoctorProject,
@@ -42,7 +43,6 @@ import {
   checkDataFormat,
   checkDisk,
   checkHooks,
-  checkRetention,
   checkSpool,
   checkWorktrees,
   writeSmallFile,
@@ -186,7 +186,7 @@ function daemonChecks(
       },
     },
     { part: 'configuration', run: async () => checkAgentPrograms(daemon, (await projects).projects) },
-    { part: 'disk', run: async () => [checkRetention(await daemon.get('/api/retention'))] },
+    ...askingChecks.map(({ part, run }) => ({ part, run: () => run(daemon) })),
   ];
 }
 

@@ -13,10 +13,8 @@ import type { Machine } from '../../../kernel/config/environment.ts';
 import { refuseNewerData } from '../../../kernel/disk/data-format.ts';
 import { filesRemedy, judgeDisk, spaceRemedy } from '../../../kernel/disk/judge-disk.ts';
 import { Failure } from '../../../kernel/failure.ts';
-import { bytesText } from '../../archive/verbs/archive-session.ts';
 import type { DoctorProject, DoctorProjects } from '../../configuration/checks/files.ts';
 import { openWorktrees } from '../../findings/verbs/open-worktrees.ts';
-import type { Retention } from '../../retention/api.ts';
 import { hookedAgents } from '../../sessions/hook-event.ts';
 import { hookScriptProblem } from '../../sessions/io/script.ts';
 import { hooksProblem, installCommand, readHookSettings } from '../../sessions/io/settings.ts';
@@ -43,27 +41,6 @@ export async function checkDisk(
     [...byDisk.values()].map(async (folder) => judgeDisk(folder, await diskSpace(folder))),
   );
   return [...written, ...space];
-}
-
-/** How much there is of everything that the retention policy is about. */
-export function checkRetention({ totals, items, last }: Retention): DoctorFinding {
-  const sizes = totals
-    .map(({ kind, bytes }) => `${kind} ${bytes === null ? 'of unknown size' : bytesText(bytes)}`)
-    .join(', ');
-  const remedy = removableWords(items.filter(({ remove }) => remove));
-  const [failed] = last?.failed ?? [];
-  if (failed === undefined) return doctorFinding('disk', 'ok', `svc uses: ${sizes}`, { remedy });
-  return doctorFinding('disk', 'warning', 'old data could not be removed', {
-    evidence: `${failed.path}: ${failed.reason}`,
-    remedy: 'Look at the reason: svc retention',
-  });
-}
-
-/** `2 can be removed (runs 1, archives 1): svc retention`. */
-function removableWords(due: Retention['items']): string {
-  if (due.length === 0) return 'nothing of it is old enough to be removed: svc retention';
-  const kinds = [...Map.groupBy(due, ({ kind }) => kind)].map(([kind, all]) => `${kind} ${all.length}`);
-  return `${due.length} can be removed (${kinds.join(', ')}): svc retention`;
 }
 
 export function writeSmallFile(path: string): Promise<void> {

@@ -56,6 +56,13 @@ const ROUND_EVERY_MS = 2_000;
 
 export type Hold = Extract<Act, { kind: 'hold' }>;
 
+declare module '../../../kernel/feature.ts' {
+  interface DaemonParts {
+    /** Removes the worktrees of a run that has ended. */
+    cleanUp: Orchestrator['cleanUp'];
+  }
+}
+
 export type Orchestrator = {
   start: () => void;
   /** Runs a round now; resolves when its acts are started. */

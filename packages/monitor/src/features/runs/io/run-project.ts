@@ -93,6 +93,12 @@ export type RunProjects = {
   of: (folder: string) => Promise<RunProject>;
 };
 
+declare module '../../../kernel/feature.ts' {
+  interface DaemonParts {
+    projects: RunProjects;
+  }
+}
+
 export type RunProjectOptions = {
   /** The configuration in effect. */
   loadConfig: (folder: string) => Promise<{ config: Config; problems: readonly string[] }>;

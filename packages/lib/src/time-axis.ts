@@ -1,5 +1,6 @@
-// The time axis of a trace: times without any event are folded, so nights take little space.
-import type { TraceSpan } from './trace-span.ts';
+// A time axis: times without any event are folded, so nights take little space.
+
+type Span = { start: string; end: string | null };
 
 /** A longer time without an event is idle. */
 const IDLE_MS = 3 * 3_600_000;
@@ -11,7 +12,7 @@ export type AxisSegment = { from: string; to: string; folded: boolean };
 
 /** `moments`: times of other events, which are not idle either. Running spans reach until `now`. */
 export function foldIdle(
-  spans: readonly Pick<TraceSpan, 'start' | 'end'>[],
+  spans: readonly Span[],
   now: number,
   moments: readonly string[] = [],
 ): AxisSegment[] {
@@ -36,11 +37,7 @@ export function foldIdle(
   return segments;
 }
 
-function momentsOn(
-  spans: readonly Pick<TraceSpan, 'start' | 'end'>[],
-  now: number,
-  moments: readonly string[],
-): number[] {
+function momentsOn(spans: readonly Span[], now: number, moments: readonly string[]): number[] {
   const starts = spans.map(({ start }) => Date.parse(start));
   const begin = Math.min(...starts);
   const ends = spans.map(({ start, end }) =>

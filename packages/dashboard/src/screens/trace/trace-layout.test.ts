@@ -1,6 +1,6 @@
-import type { AxisSegment } from 'svc-monitor/src/features/trace/trace-axis.ts';
+import type { AxisSegment } from '@svc/lib/time-axis';
+import type { Trace } from 'svc-monitor/src/features/trace/api.ts';
 import type { TraceSpan } from 'svc-monitor/src/features/trace/trace-span.ts';
-import type { Trace } from 'svc-monitor/src/features/workers/api.ts';
 import { expect, test } from 'vitest';
 import { type Lane, layoutTrace } from './trace-chart.tsx';
 

@@ -2,9 +2,9 @@
 // scrolls horizontally.
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
+import type { Trace } from 'svc-monitor/src/features/trace/api.ts';
 import { NEEDS, spanLabel, spanStates } from 'svc-monitor/src/features/trace/span-words.ts';
 import type { TraceSpan } from 'svc-monitor/src/features/trace/trace-span.ts';
-import type { Trace } from 'svc-monitor/src/features/workers/api.ts';
 import { statusMeaning } from 'svc-monitor/src/features/workers/worker-label.ts';
 import type { Meaning } from 'svc-monitor/src/kernel/board/label.ts';
 import { shownText } from '../../parts/agent-text.tsx';

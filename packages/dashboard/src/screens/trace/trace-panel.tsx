@@ -1,9 +1,9 @@
 // The trace of one worker, as bars or as a table.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { Trace } from 'svc-monitor/src/features/trace/api.ts';
 import { spanLabel, spanStates } from 'svc-monitor/src/features/trace/span-words.ts';
 import type { TraceSpan } from 'svc-monitor/src/features/trace/trace-span.ts';
-import type { Trace } from 'svc-monitor/src/features/workers/api.ts';
 import { client } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
