@@ -262,19 +262,8 @@ async function openDaemon(
     now,
   });
   const processStarts = system.processStarts;
-  const parts = {
-    ...orchestration,
-    machine,
-    live,
-    machineWide,
-    state,
-    log,
-    outbox: effects,
-    cleanUp: orchestrator.cleanUp,
-    locks,
-    logger,
-    now,
-  };
+  const shared = { machine, live, machineWide, state, log, locks, logger, now };
+  const parts = { ...orchestration, ...shared, outbox: effects, cleanUp: orchestrator.cleanUp };
   const features = openFeatures.map((open) => open(parts));
   const sessions = createHookSessions({ state, append: log.append, processStarts, logger });
   const team = createTeam({ ...machine, state, log, shareTitles, version, logger, now: nowMs, heartbeatMs });

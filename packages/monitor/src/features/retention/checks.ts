@@ -9,7 +9,7 @@ export const retentionChecks: readonly AskingCheck[] = [
 ];
 
 /** How much there is of everything that the retention policy is about. */
-export function checkRetention({ totals, items, last }: Retention): DoctorFinding {
+function checkRetention({ totals, items, last }: Retention): DoctorFinding {
   const sizes = totals
     .map(({ kind, bytes }) => `${kind} ${bytes === null ? 'of unknown size' : bytesText(bytes)}`)
     .join(', ');
