@@ -3,9 +3,9 @@ const { readFileSync } = require('node:fs');
 const monitor = '^packages/monitor/src/';
 const notTests = '\\.test\\.ts$|/testing/';
 /** Files of features that run in a command of svc. */
-const commands = `${monitor}features/(?:verbs|mcp-tools|[^/]+/(?:verbs|checks|mcp-tools))[./]`;
+const commands = `${monitor}features/(?:verbs|checks|mcp-tools|[^/]+/(?:verbs|checks|mcp-tools))[./]`;
 /** Files of features that do input or output. */
-const impure = `${commands}|${monitor}features/[^/]+/(?:io/|(?:service|routes|effects|index)\\.ts$)`;
+const impure = `${commands}|${monitor}features/(?:parts\\.ts$|[^/]+/(?:io/|(?:service|routes|effects|index)\\.ts$))`;
 /** What the shell still knows of features. The list can only get shorter. */
 const known = `${monitor}features/(?:configure|verbs|sessions/io/hook|team/command|workers/worker-label|worktrees/io/git)\\.ts$`;
 
@@ -157,7 +157,9 @@ module.exports = {
       comment:
         'What one can do is a function of a feature (service.ts), for HTTP, the command line, MCP, rules and team commands.',
       severity: 'error',
-      from: { pathNot: '^packages/monitor/src/daemon/routes\\.ts$|\\.test\\.ts$|/testing/' },
+      from: {
+        pathNot: '^packages/monitor/src/(?:daemon/routes|features/[^/]+/index)\\.ts$|\\.test\\.ts$|/testing/',
+      },
       to: { path: '^packages/monitor/src/features/[^/]+/routes\\.ts$' },
     },
     {
