@@ -48,6 +48,7 @@ export function worksWithout(feature: string): boolean {
       run(process.execPath, 'packages/monitor/write-features.ts') &&
       run('tsc', '--noEmit', '-p', 'tsconfig.without.json') &&
       run('tsc', '--noEmit', '-p', 'packages/dashboard/tsconfig.without.json') &&
+      run(process.execPath, 'packages/monitor/build.ts') &&
       run('vitest', 'run', '--project', 'e2e', ...spine.map((name) => `${tests}/${name}.test.ts`));
     console.log(
       works
