@@ -11,24 +11,11 @@ const known = `${monitor}features/(?:configure|verbs|sessions/io/hook|team/comma
 
 /** Imports against the order of features. The list can only get shorter. */
 const against = {
-  agents: ['runs', 'sessions', 'skills', 'tickets', 'worktrees'],
-  attention: ['findings'],
-  board: ['team'],
-  codehost: ['deploy', 'pull-requests', 'tracker'],
-  deploy: ['runs', 'tasks', 'tickets', 'why'],
+  deploy: ['runs'],
   doctor: ['monitor'],
-  feeds: ['codehost', 'pull-requests', 'tracker'],
-  findings: ['worktrees'],
   health: ['doctor'],
   init: ['monitor'],
-  runs: ['archive', 'rules', 'tasks'],
-  sessions: ['worktrees'],
   setup: ['monitor'],
-  tickets: ['tasks'],
-  tracker: ['agents', 'findings', 'runs', 'tasks', 'tickets'],
-  why: ['team'],
-  workers: ['board', 'tickets'],
-  worktrees: ['runs'],
 };
 const order = Array.from(
   readFileSync(`${__dirname}/packages/monitor/src/features/index.ts`, 'utf8').matchAll(

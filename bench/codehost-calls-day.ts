@@ -10,10 +10,13 @@ import { buffer } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { createCodehostFeed } from '../packages/monitor/src/features/codehost/io/codehost-feed.ts';
+import { codehostFeed } from '../packages/monitor/src/features/codehost/webhook-feed.ts';
 import { Config } from '../packages/monitor/src/features/config.ts';
-import { codehostFeed, readSecrets } from '../packages/monitor/src/features/feeds/io/feed.ts';
+import { roundsOf } from '../packages/monitor/src/features/deploy/reconcile.ts';
+import { readSecrets } from '../packages/monitor/src/features/feeds/io/feed.ts';
 import { createReceiver, type Receiver } from '../packages/monitor/src/features/feeds/io/receiver.ts';
 import { ticketsNotOver } from '../packages/monitor/src/features/tracker/dependencies.ts';
+import { hookEventsFor } from '../packages/monitor/src/features/tracker/hook-events.ts';
 import {
   createTicketMover,
   moveTicketHandler,
@@ -21,6 +24,7 @@ import {
 } from '../packages/monitor/src/features/tracker/io/move-ticket.ts';
 import { openTracker } from '../packages/monitor/src/features/tracker/io/open-tracker.ts';
 import { createTrackerPoll } from '../packages/monitor/src/features/tracker/io/tracker-poll.ts';
+import { issueFact } from '../packages/monitor/src/features/tracker/map-issues.ts';
 import { trackedRepos } from '../packages/monitor/src/features/tracker/tracker-of.ts';
 import { openEventLog } from '../packages/monitor/src/kernel/log/event-log.ts';
 import { createLogger } from '../packages/monitor/src/kernel/telemetry/logger.ts';
@@ -141,7 +145,7 @@ export async function simulateDay(options: DayOptions) {
     secrets,
     log,
     ticketPrefixes,
-    trackedRepos: () => trackedRepos(configs),
+    ticketFact: (type, payload) => issueFact(type, payload, trackedRepos(configs)),
     now,
     onOutcome: () => undefined,
   });
@@ -185,7 +189,9 @@ export async function simulateDay(options: DayOptions) {
     ticketPrefixes,
     logger,
     now,
-    view: known.view,
+    caughtUp: known.view.caughtUp,
+    createRounds: roundsOf(known.view),
+    hookEvents: hookEventsFor,
     run,
     repeat: clock.repeat,
   });

@@ -2,8 +2,9 @@
 // for their deployment.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { emptyBoard, foldLine } from '../packages/monitor/src/features/board.ts';
-import { codehostView } from '../packages/monitor/src/features/codehost/io/codehost-feed.ts';
+import { codehostView } from '../packages/monitor/src/features/deploy/codehost-view.ts';
 import type { AwaitedDeploy } from '../packages/monitor/src/features/deploy/watched.ts';
+import { createLookup } from '../packages/monitor/src/features/tickets/subject.ts';
 import type { EventLine } from '../packages/monitor/src/kernel/log/event-line.ts';
 import type { EventLog } from '../packages/monitor/src/kernel/log/event-log.ts';
 import { fullNameOf, type RepoRow } from '../packages/testkit/src/codehost/cloud.ts';
@@ -61,6 +62,7 @@ export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: (
       },
       log.lastSeq,
       now,
+      createLookup,
     ),
     deploys,
   };

@@ -8,10 +8,11 @@ import { join } from 'node:path';
 import type { SignalFile } from '@svc/contract/signal-file';
 import { createGitRunner } from '@svc/lib/git';
 import { runCommand } from '@svc/lib/process';
+import { createLookup, ticketNamed } from 'svc-monitor/src/features/tickets/subject.ts';
 import { emptyBoard, foldLine, packBoard, unpackBoard } from '../../packages/monitor/src/features/board.ts';
-import { codehostView } from '../../packages/monitor/src/features/codehost/io/codehost-feed.ts';
 import { mapCodehost } from '../../packages/monitor/src/features/codehost/map-codehost.ts';
 import { openLiveConfig } from '../../packages/monitor/src/features/configure.ts';
+import { codehostView } from '../../packages/monitor/src/features/deploy/codehost-view.ts';
 import { askGit } from '../../packages/monitor/src/features/deploy/io/containment.ts';
 import { watchDeadlines } from '../../packages/monitor/src/features/deploy/io/deadlines.ts';
 import { decideDeploy } from '../../packages/monitor/src/features/deploy/service.ts';
@@ -142,7 +143,7 @@ export async function playInProcess(home: string, fault: Fault = {}): Promise<Pl
     reached: () => Promise.resolve(),
     progress: () => ({ ready: true, seq: board.seq, logSeq: lines.length }),
   };
-  const view = codehostView(state, () => lines.length, now);
+  const view = codehostView(state, () => lines.length, now, createLookup);
   const deadlines = watchDeadlines({
     workers: () => board.workers.values(),
     now,
@@ -286,7 +287,7 @@ export async function playInProcess(home: string, fault: Fault = {}): Promise<Pl
   async function decide(step: Extract<Step, { do: 'accept' | 'retry' }>): Promise<void> {
     const asked = { ticket: step.ticket, orchestrator: step.run, action: step.do, by: 'kim' };
     try {
-      await decideDeploy({ state, append: appendLater, now }, asked);
+      await decideDeploy({ state, append: appendLater, ticketNamed, why, now }, asked);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
     }

@@ -225,3 +225,8 @@ export function gitEndWords(end: Exclude<CommandEnd, { ended: 'exit' }>): string
 export function lastLines(text: string): string {
   return text.trim().split('\n').slice(-3).join(' ').slice(0, 600);
 }
+
+/** The lines of an output whose records end with a line break. */
+export function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}

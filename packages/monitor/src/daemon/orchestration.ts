@@ -20,17 +20,13 @@ import type { AskModel } from '../features/runs/io/run-ends.ts';
 import { createRunProjects, type RunProjects, type ServedFolders } from '../features/runs/io/run-project.ts';
 import { createStartAgent } from '../features/runs/io/start-agent.ts';
 import { createStartFromTracker, type StartFromTracker } from '../features/runs/io/start-from-tracker.ts';
-import { createStartTask, type StartTask } from '../features/runs/io/start-task.ts';
 import { timingsOf } from '../features/runs/io/timings.ts';
 import type { Summarizer } from '../features/summaries/io/create-summaries.ts';
+import { createStartTask, type StartTask } from '../features/tasks/io/start-task.ts';
+import { localTickets } from '../features/tasks/local-tickets.ts';
 import { askDependencies } from '../features/tracker/io/ask-dependencies.ts';
 import { requireTracker } from '../features/tracker/io/open-tracker.ts';
-import {
-  createTicketReader,
-  localTickets,
-  type TicketReader,
-  trackerTickets,
-} from '../features/tracker/io/read-ticket.ts';
+import { createTicketReader, type TicketReader, trackerTickets } from '../features/tracker/io/read-ticket.ts';
 import type { Tracker } from '../features/tracker/io/tracker.ts';
 import { ticketPrefixOf } from '../features/tracker/tracker-of.ts';
 import type { SignalStore } from '../features/workers/io/signal-store.ts';

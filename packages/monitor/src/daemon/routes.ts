@@ -1,6 +1,6 @@
 // Every route of the daemon, with the parts that answer it.
 import { within } from '@svc/lib/timeout';
-import { agentRoutes, knownAgentRoutes } from '../features/agents/routes.ts';
+import { agentRoutes } from '../features/agents/routes.ts';
 import type { api } from '../features/api.ts';
 import { attentionRoutes } from '../features/attention/routes.ts';
 import { boardRoutes } from '../features/board/routes.ts';
@@ -21,7 +21,7 @@ import type { Telemetry } from '../features/otel/io/backends.ts';
 import { otelRoutes } from '../features/otel/routes.ts';
 import type { Rules } from '../features/rules/io/rules-service.ts';
 import { rulesRoutes } from '../features/rules/routes.ts';
-import { runRoutes } from '../features/runs/routes.ts';
+import { knownAgentRoutes, runRoutes } from '../features/runs/routes.ts';
 import type { HookSessions } from '../features/sessions/io/sessions.ts';
 import { hookRoutes } from '../features/sessions/routes.ts';
 import type { Summaries } from '../features/summaries/io/create-summaries.ts';
@@ -29,8 +29,11 @@ import { summaryRoutes } from '../features/summaries/routes.ts';
 import { taskRoutes } from '../features/tasks/routes.ts';
 import type { Team } from '../features/team/io/team.ts';
 import { teamRoutes } from '../features/team/routes.ts';
+import { heldBack } from '../features/tickets/held-ticket.ts';
 import { causeStands } from '../features/tickets/needs.ts';
+import { ticketNamed } from '../features/tickets/subject.ts';
 import { trackerRoutes } from '../features/tracker/routes.ts';
+import { why } from '../features/why/why.ts';
 import type { SignalStore } from '../features/workers/io/signal-store.ts';
 import { worktreeRoutes } from '../features/worktrees/routes.ts';
 import type { Access } from '../kernel/access/access.ts';
@@ -111,12 +114,12 @@ export function daemonRoutes(parts: {
     }),
     attentionRoutes({ state, append, causeStands, person: parts.team.person, now: nowMs }),
     teamRoutes({ team: parts.team, state, boardAt, now: nowMs }),
-    deployRoutes({ state, append, onPolicyChange: parts.onPolicyChange, now: nowMs }),
+    deployRoutes({ state, append, ticketNamed, why, onPolicyChange: parts.onPolicyChange, now: nowMs }),
     agentRoutes({ state, agents: orchestration.agents, runsDir: machine.runsDir }),
     knownAgentRoutes({ ...orchestration, home: machine.home }),
     hookRoutes({ sessions: parts.sessions, dataDir: machine.dataDir }),
     worktreeRoutes({ state, projects: orchestration.projects }),
-    trackerRoutes({ state, ...orchestration, report: append, outcomeOf: effects.moveOf }),
+    trackerRoutes({ state, heldBack, ...orchestration, report: append, outcomeOf: effects.moveOf }),
     taskRoutes({ state, append: log.appendOnce, ...orchestration, settled: effects.settled, now }),
     runRoutes({ state, append, signals, ...orchestration, sync: parts.workers.sync, now }),
     rulesRoutes({

@@ -4,12 +4,15 @@ import type { RunCommand } from '@svc/lib/process';
 import { rebuilt } from '@svc/lib/rebuilt';
 import { system } from '@svc/lib/system';
 import type { DestinationStream } from 'pino';
-import { codehostView, createCodehostFeed } from '../features/codehost/io/codehost-feed.ts';
+import { createCodehostFeed } from '../features/codehost/io/codehost-feed.ts';
+import { codehostFeed } from '../features/codehost/webhook-feed.ts';
 import { createConfigAttention } from '../features/configuration/io/report.ts';
+import { codehostView } from '../features/deploy/codehost-view.ts';
 import { readPolicyFirst } from '../features/deploy/read-policy-first.ts';
+import { roundsOf } from '../features/deploy/reconcile.ts';
 import { createSelfCheck } from '../features/doctor/io/self-check.ts';
 import { appendHelperFact } from '../features/events/io/append-helper-fact.ts';
-import { codehostFeed, type Feed, trackerFeed } from '../features/feeds/io/feed.ts';
+import type { Feed } from '../features/feeds/io/feed.ts';
 import { createFeeds } from '../features/feeds/io/feeds.ts';
 import { createReceiver } from '../features/feeds/io/receiver.ts';
 import { createWebhookHandler } from '../features/feeds/io/webhook-handler.ts';
@@ -20,10 +23,14 @@ import { createHookSessions } from '../features/sessions/io/sessions.ts';
 import { createSummaries } from '../features/summaries/io/create-summaries.ts';
 import { createModelFigures } from '../features/summaries/io/limiter.ts';
 import { createTeam, type HeartbeatOption } from '../features/team/io/team.ts';
+import { createLookup } from '../features/tickets/subject.ts';
 import { topics } from '../features/topics.ts';
 import { ticketsNotOver } from '../features/tracker/dependencies.ts';
+import { hookEventsFor } from '../features/tracker/hook-events.ts';
 import { createTrackerPoll } from '../features/tracker/io/tracker-poll.ts';
-import { ticketPrefixOf, trackedRepos } from '../features/tracker/tracker-of.ts';
+import { issueFact } from '../features/tracker/map-issues.ts';
+import { providerOf, ticketPrefixOf, trackedRepos } from '../features/tracker/tracker-of.ts';
+import { trackerFeed } from '../features/tracker/webhook-feed.ts';
 import { createSignalStore } from '../features/workers/io/signal-store.ts';
 import { createAccess } from '../kernel/access/access.ts';
 import type { ReadSocketTable } from '../kernel/access/socket-table.ts';
@@ -115,12 +122,8 @@ async function openDaemon(
   const ticketPrefixes = (): string[] => configs().flatMap((config) => ticketPrefixOf(config) ?? []);
 
   // The log, and the board that is folded from it.
-  const access = await createAccess({
-    dataDir: machine.dataDir,
-    read: options.socketTable,
-    readOnly,
-    now: nowMs,
-  });
+  const { dataDir } = machine;
+  const access = await createAccess({ dataDir, read: options.socketTable, readOnly, now: nowMs });
   const metrics = createMetrics();
   const counters = createCounters({ metrics, now });
   const onNotice: typeof counters.noteLog = (notice) => {
@@ -152,12 +155,13 @@ async function openDaemon(
       secrets: () => secrets()[feed.name],
       log: input,
       ticketPrefixes,
-      trackedRepos: () => trackedRepos(configs()),
+      ticketFact: (type, payload) => issueFact(type, payload, trackedRepos(configs())),
       now: nowMs,
       onOutcome: (outcome) => counters.noteDelivery(feed.name, outcome),
       onAccepted: counters.noteAccepted,
     });
   const receivers = { codehost: receiverOf(codehostFeed), tracker: receiverOf(trackerFeed) };
+  const watched = codehostView(state, log.lastSeq, nowMs, createLookup);
   const codehost = await createCodehostFeed({
     configs,
     committedChannel,
@@ -169,7 +173,9 @@ async function openDaemon(
     ticketPrefixes,
     logger,
     now: nowMs,
-    view: codehostView(state, log.lastSeq, nowMs),
+    caughtUp: watched.caughtUp,
+    createRounds: roundsOf(watched),
+    hookEvents: hookEventsFor,
     ...(options.run && { run: options.run }),
   });
   // Its timers run from now on; the feeds stop it too, before anything else closes.
@@ -198,6 +204,7 @@ async function openDaemon(
     log,
     codehost,
     tracker: tracker.current,
+    providerOf,
     logger,
   });
 

@@ -18,6 +18,8 @@ import {
 import { askedBy } from '../features/team/io/commands.ts';
 import type { CommandEntry } from '../features/team/records.ts';
 import { causeStands } from '../features/tickets/needs.ts';
+import { ticketNamed } from '../features/tickets/subject.ts';
+import { why as explain } from '../features/why/why.ts';
 import { boardOf, type StateAccess } from '../kernel/board/state-access.ts';
 import { Failure } from '../kernel/failure.ts';
 import { draft, type EventDraft } from '../kernel/log/event-line.ts';
@@ -66,7 +68,10 @@ export function createTeamCommands(options: {
           isAsked: true,
         });
       case 'retry-deploy':
-        return decideDeploy({ state, append, now }, { ...command, action: 'retry', by });
+        return decideDeploy(
+          { state, append, ticketNamed, why: explain, now },
+          { ...command, action: 'retry', by },
+        );
       case 'pause':
         return pauseOrResume({ state, append, orchestrator }, command.run, 'paused', by);
       case 'send':

@@ -18,6 +18,7 @@ import { outboxRoutes } from './outbox/api.ts';
 import { retentionRoutes } from './retention/api.ts';
 import { rulesRoutes } from './rules/api.ts';
 import { runRoutes } from './runs/api.ts';
+import { sessionRoutes } from './sessions/api.ts';
 import { summaryRoutes } from './summaries/api.ts';
 import { taskRoutes } from './tasks/api.ts';
 import { teamRoutes } from './team/api.ts';
@@ -48,6 +49,7 @@ export const api = {
   ...traceRoutes,
   ...policyRoutes,
   ...agentRoutes,
+  ...sessionRoutes,
   ...runRoutes,
   ...taskRoutes,
   ...ticketRoutes,

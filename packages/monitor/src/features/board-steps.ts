@@ -6,12 +6,16 @@ import { moveIfDone, withClaim } from './deploy/claim.ts';
 import { withKnownFacts } from './deploy/known-facts.ts';
 import { withKnownPreviews } from './deploy/previews.ts';
 import { reactToJudgement, reactToPush, withKnownReactions } from './reactions/fold-reactions.ts';
+import { askForRun } from './runs/ask-for-run.ts';
 import { touchRun } from './runs/fold-run.ts';
+import { heldBack } from './tickets/held-ticket.ts';
 import { causeStands, withdraw, workerReasons } from './tickets/needs.ts';
 import { askForRemediation } from './verify/fold-verification.ts';
 import { withAttention } from './workers/fold-worker.ts';
 
 export const steps: FoldSteps = {
+  heldBack,
+  issueSteps: [askForRun],
   causeStands,
   withdraw,
   workerReasons,

@@ -8,6 +8,7 @@ import { emptyBoard, foldLine, packBoard, unpackBoard } from './board.ts';
 import { awaitedDeploys } from './deploy/watched.ts';
 import { heldBack } from './tickets/held-ticket.ts';
 import { receipt } from './tickets/receipt.ts';
+import { createLookup } from './tickets/subject.ts';
 import { topics } from './topics.ts';
 import { whyTicket } from './why/why.ts';
 
@@ -523,10 +524,10 @@ describe('a ticket is moved to done only with proof', () => {
     const { board } = play(requires, byHand, done);
     const merge = { repo: 'acme/web', sha: 'merge', environment: 'production', mergedAt: moment(40) };
     const at = Date.parse(moment(40));
-    expect(awaitedDeploys(board, at)).toEqual([{ ...merge, acceptDescendants: false }]);
-    expect(awaitedDeploys(board, at + 3 * 86_400_000)).toEqual([]);
+    expect(awaitedDeploys(board, at, createLookup)).toEqual([{ ...merge, acceptDescendants: false }]);
+    expect(awaitedDeploys(board, at + 3 * 86_400_000, createLookup)).toEqual([]);
     const released = play(requires, byHand, done, status('success')).board;
-    expect(awaitedDeploys(released, at)).toEqual([]);
+    expect(awaitedDeploys(released, at, createLookup)).toEqual([]);
   });
 
   test('a ticket that is held says what it waits for', () => {
@@ -582,7 +583,7 @@ describe('stacked pull requests', () => {
 
   test('the deployments of the merge that carries it are polled for too', () => {
     const { board } = play(requires, worker('ENG-1'), first, below, contained('merge', 'head-9'), squashed);
-    const awaited = awaitedDeploys(board, Date.parse(moment(40))).map(({ sha }) => sha);
+    const awaited = awaitedDeploys(board, Date.parse(moment(40)), createLookup).map(({ sha }) => sha);
     expect(awaited).toEqual(['merge', 'squashed']);
   });
 

@@ -29,7 +29,13 @@ export const verbGroups: Readonly<Record<string, Readonly<Record<string, () => P
   'Act:': {
     attention: async () => (await import('./attention/verbs.ts')).attentionVerbs,
     agent: async () => (await import('./agents/verbs/agent.ts')).agentVerbs,
-    deploy: async () => (await import('./deploy/verbs.ts')).deployVerbs,
+    deploy: async () => {
+      const [{ deployVerbs }, { printWhy }] = await Promise.all([
+        import('./deploy/verbs.ts'),
+        import('./why/verbs.ts'),
+      ]);
+      return (terminal) => deployVerbs(terminal, printWhy);
+    },
     ticket: async () => (await import('./tracker/verbs/ticket.ts')).ticketVerbs,
     'add-finding': async () => (await import('./findings/verbs/findings.ts')).addFindingVerb,
     findings: async () => (await import('./findings/verbs/findings.ts')).findingsVerbs,
@@ -38,14 +44,10 @@ export const verbGroups: Readonly<Record<string, Readonly<Record<string, () => P
   'Run agents:': {
     run: async () => (await import('./tasks/verbs.ts')).runVerb,
     orchestrate: async () => (await import('./runs/verbs/orchestrate.ts')).orchestrateVerbs,
-    agents: async () => (await import('./agents/verbs/agents.ts')).agentsVerbs,
+    agents: async () => (await import('./runs/verbs/agents.ts')).agentsVerbs,
     skills: async () => (await import('./skills/verbs.ts')).skillsVerbs,
     hooks: async () => (await import('./sessions/verbs.ts')).hooksVerbs,
-    worktree: async () => {
-      const { openWorktrees } = await import('./findings/verbs/open-worktrees.ts');
-      const { worktreeVerbs } = await import('./worktrees/verbs/worktree.ts');
-      return (terminal) => worktreeVerbs(terminal, openWorktrees);
-    },
+    worktree: async () => (await import('./worktrees/verbs/worktree.ts')).worktreeVerbs,
     context: async () => (await import('./context/verbs.ts')).contextVerbs,
     mcp: async () => (await import('./mcp/verbs/mcp.ts')).mcpVerb,
   },

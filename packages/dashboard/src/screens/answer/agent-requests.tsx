@@ -2,8 +2,8 @@
 // with a form. On the ticket's page, beside an attention item and on a card of the board.
 import { Hand, MessageCircleQuestion } from 'lucide-react';
 import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { cutRequest } from 'svc-monitor/src/features/agents/request-limit.ts';
 import type { ConversationItem } from 'svc-monitor/src/features/agents/schemas.ts';
-import { cutRequest } from 'svc-monitor/src/features/sessions/hook-event.ts';
 import type { AgentRequest } from 'svc-monitor/src/features/workers/agent-fields.ts';
 import { CodeBlock, shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';

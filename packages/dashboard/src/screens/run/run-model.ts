@@ -3,8 +3,8 @@
 import { isAgentsWork } from '@svc/contract/worker-statuses';
 import type { api } from 'svc-monitor/src/features/api.ts';
 import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
+import type { TeamWorkerView } from 'svc-monitor/src/features/board/team-entity.ts';
 import type { RunTicketView } from 'svc-monitor/src/features/runs/run-view.ts';
-import type { TeamWorkerView } from 'svc-monitor/src/features/team/entity.ts';
 import { isShipped } from 'svc-monitor/src/features/workers/status-groups.ts';
 import { statusMeaning, statusWords, workerLabel } from 'svc-monitor/src/features/workers/worker-label.ts';
 import type { StateLabel } from 'svc-monitor/src/kernel/board/label.ts';

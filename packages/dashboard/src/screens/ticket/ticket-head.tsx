@@ -6,7 +6,7 @@ import { ExternalLink, GitPullRequest } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { costText } from 'svc-monitor/src/features/agents/cost.ts';
 import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
-import type { TeamWorkerView } from 'svc-monitor/src/features/team/entity.ts';
+import type { TeamWorkerView } from 'svc-monitor/src/features/board/team-entity.ts';
 import { statusWords } from 'svc-monitor/src/features/workers/worker-label.ts';
 import type { StateLabel } from 'svc-monitor/src/kernel/board/label.ts';
 import { Ago, For } from '../../parts/age.tsx';

@@ -1,6 +1,5 @@
 // The label of an agent: one that svc started, or a session that a person started.
 import type { Meaning } from '../../kernel/board/label.ts';
-import type { Session } from '../sessions/entity.ts';
 import type { WorkerAgent } from '../workers/agent-fields.ts';
 
 const states: Record<NonNullable<WorkerAgent['state']>, { meaning: Meaning | null; words: string }> = {
@@ -14,7 +13,8 @@ const states: Record<NonNullable<WorkerAgent['state']>, { meaning: Meaning | nul
 };
 
 type Labelled = {
-  state: WorkerAgent['state'] | Session['state'];
+  /** Unknown: of a session that a person started. */
+  state: WorkerAgent['state'] | 'unknown';
   limit?: WorkerAgent['limit'];
   suspended?: WorkerAgent['suspended'];
 };

@@ -2,8 +2,6 @@
 // agents that can be chosen on this machine.
 import { z } from 'zod';
 import { apiRoute, by, OfRun, TicketParams, text } from '../../kernel/http/api-route.ts';
-import { HOOK_ASK_PATH, HOOK_REPORT_PATH, hookAnswers } from '../sessions/hook-event.ts';
-import { HookAsk, HookReport } from '../sessions/hooks.ts';
 import { AgentCost, optionKinds, WorkerAgent } from '../workers/agent-fields.ts';
 import { MOST_IMAGE_BYTES, MOST_IMAGES } from './images.ts';
 import { AgentLogin } from './login.ts';
@@ -118,13 +116,6 @@ const asked = z.strictObject({
 const failures = ['usage', 'unknown-ticket', 'not-allowed-now', 'state-not-ready'] as const;
 /** For what is read in the worktree of a ticket. */
 const worktreeFailures = [...failures, 'config-invalid', 'file-unusable'] as const;
-const ofHook = {
-  method: 'POST',
-  tag: 'agents',
-  headers: z.object({
-    'x-svc-hook-token': z.string().describe('The token in the file hook-token of the data root'),
-  }),
-} as const;
 const OfProject = {
   project: text(4_096).optional().describe('the project folder; by default the settings without a project'),
 };
@@ -280,49 +271,6 @@ export const agentRoutes = {
       cut: z.boolean().describe('There are more'),
     }),
     failures: worktreeFailures,
-  }),
-  reportHook: apiRoute({
-    ...ofHook,
-    path: HOOK_REPORT_PATH,
-    summary: 'Report an event of an agent that a person started',
-    description:
-      'Called by the hooks that `svc hooks install` adds to the settings of an agent. The answer says nothing about the agent and decides nothing for it.',
-    body: HookReport,
-    answer: z.object({ ok: z.literal(true) }),
-    failures: [
-      'usage',
-      'wrong-hook-token',
-      'too-many-requests',
-      'state-not-ready',
-      'log-not-writable',
-      'file-unusable',
-    ],
-  }),
-  askByHook: apiRoute({
-    ...ofHook,
-    path: HOOK_ASK_PATH,
-    summary: 'Wait for the answer to a permission request of an agent that a person started',
-    description:
-      'Called by the hook that `svc hooks install <agent> --answer` adds. The request can be answered until this responds, for at most a minute.',
-    body: HookAsk,
-    answer: z.object({ answer: z.enum(hookAnswers).nullable().describe('Null: nobody has answered') }),
-    failures: ['usage', 'wrong-hook-token', 'too-many-requests', 'file-unusable'],
-  }),
-  answerSession: apiRoute({
-    method: 'POST',
-    path: '/api/sessions/answer',
-    tag: 'agents',
-    summary: 'Answer a permission request of an agent that a person started',
-    description: 'Only of a session whose agent has the hooks of `svc hooks install <agent> --answer`.',
-    verbs: ['svc agent answer'],
-    body: z.strictObject({
-      session: text(220).describe('the key of the session'),
-      request: text(200).describe('the id of the request'),
-      answer: z.enum(hookAnswers),
-      by,
-    }),
-    answer: z.object({ ok: z.literal(true), answered: z.string() }),
-    failures: ['usage', 'not-allowed-now', 'too-many-requests', 'state-not-ready', 'log-not-writable'],
   }),
   listAgents: apiRoute({
     method: 'GET',

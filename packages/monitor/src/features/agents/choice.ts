@@ -3,7 +3,6 @@
 
 import { pathInRepository } from '@svc/lib/path-in-repository';
 import type { Config } from '../config.ts';
-import type { RunPlan } from '../runs/plan.ts';
 import { type LoginRule, loginRules } from './login.ts';
 import type { Answer } from './messages.ts';
 import type { OpenRequest } from './requests.ts';
@@ -157,9 +156,17 @@ export function unknownAgent(name: string, known: readonly KnownAgent[]): AgentP
   };
 }
 
+/** The agent that was chosen for a run, the model and the permission mode that it gets, and the agents of single tickets. */
+export type PlannedAgents = {
+  agent?: string | undefined;
+  model?: string | undefined;
+  mode?: string | undefined;
+  agents?: Readonly<Record<string, string>> | undefined;
+};
+
 /** What was chosen for the ticket when the run was started. */
 export function namedAgent(
-  { agent, agents = {} }: Pick<RunPlan, 'agent' | 'agents'>,
+  { agent, agents = {} }: Pick<PlannedAgents, 'agent' | 'agents'>,
   ticket: string,
 ): string | undefined {
   return Object.hasOwn(agents, ticket) ? agents[ticket] : agent;
@@ -171,10 +178,7 @@ export function defaultAgentName({ agent }: Pick<Orchestration, 'agent'>): strin
 }
 
 /** The model and the mode that were chosen for the run belong to its agent, not to one that a ticket has instead. */
-export function choiceFor(
-  plan: Pick<RunPlan, 'agent' | 'agents' | 'model' | 'mode'>,
-  ticket: string,
-): Pick<RunPlan, 'model' | 'mode'> {
+export function choiceFor(plan: PlannedAgents, ticket: string): Pick<PlannedAgents, 'model' | 'mode'> {
   return namedAgent(plan, ticket) === plan.agent ? { model: plan.model, mode: plan.mode } : {};
 }
 
@@ -184,7 +188,7 @@ export function choiceFor(
  */
 export async function chooseAgent(
   orchestration: Pick<Orchestration, 'agents' | 'agent'>,
-  plan: Pick<RunPlan, 'agent' | 'model' | 'mode' | 'agents' | 'workerModel'>,
+  plan: PlannedAgents & { workerModel: string },
   ticket: string,
   locate: (agent: KnownAgent) => Promise<string | null>,
 ): Promise<ChosenAgent | AgentProblem> {

@@ -1,9 +1,7 @@
-// The agent of a ticket: what it does, live, what it wrote, and what a person can do about it. And the agents that a run
-// can use.
+// The agent of a ticket: what it does, live, what it wrote, and what a person can do about it.
 import { type Routes, route } from '../../kernel/http/route.ts';
 import { createStreams, type OpenStream } from '../../kernel/http/server.ts';
 import { api } from '../api.ts';
-import { type RunProjects, type ServedFolders, servedProject } from '../runs/io/run-project.ts';
 import { workerNamed } from '../workers/service.ts';
 import type { Agents } from './io/agents.ts';
 import { type AgentsOfBoard, answerAgent, changeAgent, messageAgent, workerOutput } from './service.ts';
@@ -62,27 +60,6 @@ export function agentRoutes(options: AgentsOfBoard & { runsDir: string }): Route
       await agents.cancel(workerOf(params.ticket, orchestrator), by);
       return { ok: true as const };
     });
-  };
-}
-
-/** The agents that a run of the project can use. */
-export function knownAgentRoutes({
-  projects,
-  served,
-  home,
-}: {
-  projects: RunProjects;
-  served: ServedFolders;
-  /** Before there is a project, the user's own settings and the defaults count. */
-  home: string;
-}): Routes {
-  const projectAt = async (folder: string | undefined) =>
-    projects.of(folder === undefined ? home : await servedProject(folder, served));
-  return (app) => {
-    route(app, api.listAgents, async ({ query }) => ({
-      agents: await (await projectAt(query.project)).listAgents(),
-    }));
-    route(app, api.checkAgent, async ({ body }) => (await projectAt(body.project)).checkAgent(body.name));
   };
 }
 

@@ -2,7 +2,7 @@
 // value.
 import { asFields, type Fields, listAt, numberAt, objectAt, textAt } from '@svc/contract/payload-fields';
 import { cutText } from '@svc/lib/cut-text';
-import { MOST_INPUT } from '../sessions/hook-event.ts';
+import { MOST_INPUT } from './request-limit.ts';
 import { toolStatuses } from './schemas.ts';
 
 const MOST_PATHS = 20;

@@ -2,6 +2,7 @@
 import type { WorkerStatus } from '@svc/contract/signal-file';
 import { durationMs } from '../../kernel/log/event-filter.ts';
 import type { EventLine } from '../../kernel/log/event-line.ts';
+import { summaryNames } from '../runs/run-summary.ts';
 import { isEnded } from '../workers/status-groups.ts';
 import type { ArchivedFile, ArchivedRunState } from './manifest.ts';
 
@@ -43,9 +44,6 @@ export function runStateAfter({ event }: Pick<EventLine, 'event'>): ArchivedRunS
 export function isTemporaryName(name: string): boolean {
   return name.startsWith('.') && name.endsWith('.tmp');
 }
-
-/** The summary at the top of a run's folder; the first that exists counts. */
-export const summaryNames = ['summary.md', 'SUMMARY.md'] as const;
 
 export function summaryOf(files: readonly ArchivedFile[]): ArchivedFile | undefined {
   const named = (path: string) => files.find((file) => file.path === path);

@@ -1,7 +1,7 @@
 // Who is notified when something needs a person. Every channel is off until it is configured.
 import { z } from 'zod';
 import { field, inGlobal, kinds, optionalField } from '../../kernel/config/field.ts';
-import { FindingSeverity } from '../findings/findings.ts';
+import { Severity } from './severity.ts';
 
 /** A notification may be confidential, so it crosses the network only encrypted. A URL must not hold credentials. */
 export const safeUrl = {
@@ -17,8 +17,8 @@ const timeOfDay = {
 };
 
 const severity = {
-  schema: FindingSeverity,
-  expects: `one of ${FindingSeverity.options.join(', ')}`,
+  schema: Severity,
+  expects: `one of ${Severity.options.join(', ')}`,
 };
 
 const Notify = z

@@ -3,7 +3,7 @@
 import { cutText } from '@svc/lib/cut-text';
 import type { Effect } from '../../kernel/outbox/effect.ts';
 import type { Config } from '../config.ts';
-import { FindingSeverity } from '../findings/findings.ts';
+import { Severity } from './severity.ts';
 
 export type NotifyEffect = Extract<Effect, { kind: 'notify' }>;
 
@@ -43,8 +43,8 @@ export function notificationText(
 }
 
 /** Whether a severity is at least another. An unknown one is sent: better once too often. */
-export function isAtLeast(severity: string, least: FindingSeverity): boolean {
-  const order: readonly string[] = FindingSeverity.options;
+export function isAtLeast(severity: string, least: Severity): boolean {
+  const order: readonly string[] = Severity.options;
   const rank = order.indexOf(severity);
   return rank === -1 || rank >= order.indexOf(least);
 }

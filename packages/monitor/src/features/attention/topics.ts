@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import type { DetailsIn } from '../../kernel/log/topics.ts';
-import { FindingSeverity } from '../findings/findings.ts';
 import { handOverFields } from './hand-over.ts';
+import { Severity } from './severity.ts';
 
 const AttentionReason = z
   .string()
@@ -15,7 +15,7 @@ const AttentionDetail = Detail.extend({
   reason: AttentionReason,
   message: z.string(),
   remedy: text.describe('the command that fixes it'),
-  severity: FindingSeverity,
+  severity: Severity,
   feed: text,
   evidence: z.array(z.int().positive()).optional().describe('the events that it is based on'),
   rule: text.describe('the rule that raised it; rules do not fire on such an event'),

@@ -7,9 +7,9 @@ import { Feed } from '../feeds/entity.ts';
 import { PullRequest } from '../pull-requests/entity.ts';
 import { Run } from '../runs/entity.ts';
 import { Session } from '../sessions/entity.ts';
-import { LeftOut, MemberOnBoard, RecordOnBoard } from '../team/api.ts';
 import { Ticket } from '../tracker/entity.ts';
 import { Worker } from '../workers/entity.ts';
+import { LeftOut, MemberOnBoard, RecordOnBoard } from './team-entity.ts';
 
 const settled = duration('a duration, like 24h')
   .optional()

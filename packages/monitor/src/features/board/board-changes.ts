@@ -9,13 +9,13 @@ import { type Board } from '../../kernel/board/board.ts';
 import { branchKey, commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
 import { type Deployment } from '../deploy/deployment.ts';
 import { type PullRequest } from '../pull-requests/pull-request.ts';
-import { shownTeam } from '../team/shown-team.ts';
 import { commitsOf, type Names, repoOf, type Subject, subjectOf } from '../tickets/subject.ts';
 import { type Ticket } from '../tracker/ticket.ts';
 import { type Worker } from '../workers/worker.ts';
 import type { BoardChanges, BoardView } from './api.ts';
 import { boardView, isShown, kindViews, shownFrom } from './board-view.ts';
 import { type BoardKind, boardKinds } from './kinds.ts';
+import { shownTeam } from './shown-team.ts';
 
 export type ChangeTracker = {
   /** Since the line `after`; the whole board when that is not known. */

@@ -3,9 +3,9 @@
 import { isAgentsWork } from '@svc/contract/worker-statuses';
 import type { AttentionItem } from '../attention/attention-item.ts';
 import type { PullRequestView } from '../pull-requests/entity.ts';
-import type { TeamWorkerView } from '../team/entity.ts';
 import type { WorkerView } from '../workers/entity.ts';
 import type { BoardView } from './api.ts';
+import type { TeamWorkerView } from './team-entity.ts';
 
 /** What needs a person comes first, then the order of the work. */
 export const boardColumnNames = ['needs-you', 'working', 'in-review', 'shipping', 'done-today'] as const;

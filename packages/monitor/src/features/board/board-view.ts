@@ -1,14 +1,12 @@
 // The board as JSON: every entity with its key and derived fields. Entities that settled over a week ago are left out
 // by default, so the answer does not grow with the log.
 
-import type { Board } from '../../kernel/board/board.ts';
+import type { Board, Entities } from '../../kernel/board/board.ts';
 import { pullRequestKey } from '../../kernel/board/keys.ts';
 import { costOfWorker } from '../agents/cost.ts';
 import type { PullRequestView } from '../pull-requests/entity.ts';
 import { mergeReadiness } from '../pull-requests/fold-pull-request.ts';
 import type { PullRequest } from '../pull-requests/pull-request.ts';
-import type { TeamRecord } from '../team/records.ts';
-import { shownTeam } from '../team/shown-team.ts';
 import { contradictionsIn } from '../tickets/inconsistencies.ts';
 import { needsOf } from '../tickets/needs.ts';
 import { ruleOf, waitOf } from '../tickets/rule.ts';
@@ -21,6 +19,7 @@ import { isEnded } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 import type { BoardView } from './api.ts';
 import type { BoardKind } from './kinds.ts';
+import { shownTeam } from './shown-team.ts';
 
 export const WEEK_MS = 7 * 86_400_000;
 
@@ -120,14 +119,14 @@ function isSettledTicket({ removed, state }: Ticket): boolean {
   return removed || state?.type === 'completed' || state?.type === 'canceled';
 }
 
-function isSettledRecord({ kind, value }: TeamRecord): boolean {
+function isSettledRecord({ kind, value }: Entities['team']): boolean {
   if (value === null) return true;
   if (kind === 'worker') return kindViews.workers.isSettled(value as never);
   if (kind === 'run') return kindViews.runs.isSettled(value);
   return kind === 'session' && kindViews.sessions.isSettled(value);
 }
 
-function recordView(key: string, record: TeamRecord): BoardView['team'][number] {
+function recordView(key: string, record: Entities['team']): BoardView['team'][number] {
   const { id: _id, version: _version, ...shown } = record;
   return { ...shown, key };
 }

@@ -1,6 +1,6 @@
 // The title that a worker is shown with.
 
-import type { SharedOf } from '../team/shared.ts';
+import type { WorkerView } from '../workers/entity.ts';
 import type { BoardView } from './api.ts';
 
 /**
@@ -11,7 +11,7 @@ export function titlesIn(view: Pick<BoardView, 'tickets' | 'pullRequests'>) {
   const tickets = new Map(view.tickets.map((ticket) => [ticket.ticket.toUpperCase(), ticket]));
   const pullRequests = new Map(view.pullRequests.map(({ key, title }) => [key, title]));
   return (
-    { ticket, repo, pullRequestKey }: Pick<SharedOf<'worker'>, 'ticket' | 'repo' | 'pullRequestKey'>,
+    { ticket, repo, pullRequestKey }: Pick<WorkerView, 'ticket' | 'repo' | 'pullRequestKey'>,
     isOwn = true,
   ): string | null => {
     const known = tickets.get(ticket.toUpperCase());

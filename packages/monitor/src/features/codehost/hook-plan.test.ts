@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { resolveConfig } from '../configure.ts';
-import { type CodehostHook, hookEventsFor, hookPlan, newHookBody, updatedHookBody } from './hook-plan.ts';
+import { hookEventsFor } from '../tracker/hook-events.ts';
+import { type CodehostHook, hookPlan, newHookBody, updatedHookBody } from './hook-plan.ts';
 import { codehostEventTypes } from './map-codehost.ts';
 
 const channelUrl = 'https://relay.example/AbC123';

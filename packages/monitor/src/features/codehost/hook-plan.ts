@@ -4,9 +4,7 @@
 import { repoKey } from '@svc/contract/repo-name';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
-import { issueEventTypes } from '../tracker/map-issues.ts';
-import { isSameUrl } from '../tracker/registration.ts';
-import { trackedRepo, trackedRepos } from '../tracker/tracker-of.ts';
+import { isSameUrl } from '../feeds/feed-channel.ts';
 import { codehostEventTypes } from './map-codehost.ts';
 
 /** Only the fields that we use; the code host shows the secret as `********`. */
@@ -77,12 +75,6 @@ function isSameAddress(url: string | undefined, channelUrl: string): boolean {
 
 function missingEvents({ events }: CodehostHook, wanted: readonly string[]): string[] {
   return events.includes('*') ? [] : wanted.filter((type) => !events.includes(type));
-}
-
-/** The ten types, and those about issues where these are the tickets of a project. */
-export function hookEventsFor(configs: readonly Config[], repo: string): readonly string[] {
-  const isTracked = trackedRepo(trackedRepos(configs), repo) !== undefined;
-  return isTracked ? [...codehostEventTypes, ...issueEventTypes] : codehostEventTypes;
 }
 
 /** The request to the code host. A changed config is replaced as a whole, including the secret. */

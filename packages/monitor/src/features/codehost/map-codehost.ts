@@ -11,7 +11,6 @@ import {
 } from '@svc/contract/payload-fields';
 import type { EventActor, EventContent, EventDraft } from '../../kernel/log/event-line.ts';
 import type { DeliveryMeta, Mapping } from '../feeds/delivery.ts';
-import { issueFact } from '../tracker/map-issues.ts';
 import {
   type CodehostFact,
   checkSuiteFact,
@@ -46,7 +45,7 @@ export function mapCodehost(type: string, payload: unknown, meta: DeliveryMeta):
   const fields = asFields(payload);
   if (fields === undefined) return { ok: false, problem: 'the payload is not a JSON object' };
   const action = textAt(fields, 'action') ?? '';
-  const issue = issueFact(type, fields, meta);
+  const issue = meta.ticketFact?.(type, fields);
   const fact = issue === undefined ? readerOf.get(type)?.(fields, action) : undefined;
   const draft: EventDraft = {
     ...(issue?.content ?? fact?.content ?? otherContent(type, action)),

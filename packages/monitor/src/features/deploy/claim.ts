@@ -2,7 +2,7 @@
 import type { WorkerStatus } from '@svc/contract/signal-file';
 import type { FoldContext, LineOf } from '../../kernel/board/fold-context.ts';
 import { timeOf } from '../../kernel/board/line-values.ts';
-import { moveTicket } from '../tasks/fold-tasks.ts';
+import { moveTicket } from '../tracker/move-ticket.ts';
 import { currentWorkerOf, isGivenUp } from '../workers/current-worker.ts';
 import { claimedStatus } from '../workers/reduce-worker.ts';
 import { isShipped } from '../workers/status-groups.ts';

@@ -7,7 +7,7 @@ import { pullRequestKey } from '../../kernel/board/keys.ts';
 import { isOlder } from '../../kernel/board/line-values.ts';
 import { linked } from '../../kernel/board/links.ts';
 import { pullRequestOfWorker } from '../pull-requests/own-pull-request.ts';
-import { moveTicket } from '../tasks/fold-tasks.ts';
+import { moveTicket } from '../tracker/move-ticket.ts';
 import { currentWorkerOf } from '../workers/current-worker.ts';
 import { DEPLOY_BUDGET } from '../workers/deploy-stage.ts';
 import { isShipped } from '../workers/status-groups.ts';

@@ -47,7 +47,7 @@ const rules: {
     what: 'says that something shipped',
     pattern: /(?:[{,]|^)\s*shipped: (?!z\.|boolean|number)/gm,
     allowed: {
-      'monitor/src/features/deploy/proof.ts': 'the proof',
+      'monitor/src/features/tickets/proof.ts': 'the proof',
       'monitor/src/features/why/why.ts': 'from the proof; of another machine, from its verdict',
     },
   },
@@ -56,7 +56,7 @@ const rules: {
     pattern: /\bmoveTicket\(/g,
     allowed: {
       'monitor/src/features/deploy/deploy-effects.ts': 'by the lifecycle',
-      'monitor/src/features/tasks/fold-tasks.ts': 'moveTicket itself',
+      'monitor/src/features/tracker/move-ticket.ts': 'moveTicket itself',
       'monitor/src/features/tracker/fold-tickets.ts': 'by a phase, which is held without proof',
       'monitor/src/features/tickets/held-ticket.ts': 'by a phase that was held, with proof',
       'monitor/src/features/deploy/claim.ts': 'again, when another run is gone',

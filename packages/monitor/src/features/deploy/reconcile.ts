@@ -9,16 +9,14 @@ import { singleFlight } from '@svc/lib/single-flight';
 import type { EventDraft } from '../../kernel/log/event-line.ts';
 import { callsOfPollingEverything } from '../codehost/api-budget.ts';
 import { done, type Gh, type GhResult, parsed } from '../codehost/gh.ts';
+import { type Reconciled, type RoundParts, type Rounds } from '../codehost/rounds.ts';
 import {
   deploymentDifferences,
   PolledDeployment,
   PolledDeploymentStatus,
 } from '../pull-requests/poll-differences.ts';
-import {
-  type Reconciled,
-  type ReconcileOptions,
-  reconcilePullRequests,
-} from '../pull-requests/reconcile-pull-requests.ts';
+import { type ReconcileOptions, reconcilePullRequests } from '../pull-requests/reconcile-pull-requests.ts';
+import { type CodehostView } from './codehost-view.ts';
 import { isSameEnvironment } from './policy.ts';
 import type { AwaitedDeploy, UnseenClaim } from './watched.ts';
 
@@ -151,25 +149,12 @@ function worthChecking(
   return listed.filter((deployment) => shas.has(deployment.sha) || others.has(deployment)).toReversed();
 }
 
-export const RECONCILE_EVERY_MS = 600_000;
-
 export type Watched = {
   repos: readonly string[];
   pullRequests: readonly { repo: string; number: number }[];
   deploys: readonly AwaitedDeploy[];
   /** Workers that claim a pull request which was not seen: in their repositories the newest ones are checked too. */
   claims: readonly UnseenClaim[];
-};
-
-export type Reconciler = {
-  /**
-   * Rejects only if the log is not writable; the next run finds the same differences. Without deploys only pull
-   * requests are polled, many in one call. With `everyRepo` the newest pull requests are checked also where a webhook
-   * reports them: it may be silent.
-   */
-  run: (what?: { deploys: boolean; everyRepo: boolean }) => Promise<Reconciled>;
-  /** Calls made, and the additional calls that polling everything every 30 seconds would have made. */
-  meter: () => { made: number; avoided: number };
 };
 
 export function createReconciler(
@@ -179,7 +164,7 @@ export function createReconciler(
     claimUnseen: (claim: UnseenClaim) => EventDraft | undefined;
     deploymentStates: (repo: string, id: number) => ReadonlySet<string> | undefined;
   },
-): Reconciler {
+): Rounds {
   const { gh, now, isCovered } = options;
   const reconcileDeploys = createDeployReconciler(options);
   let measuredAt = now();
@@ -234,4 +219,24 @@ export function createReconciler(
       return { made: calls, avoided: Math.max(polledEverything - calls, 0) };
     },
   };
+}
+
+/** Polls what the log knows. */
+export function roundsOf(view: CodehostView): (parts: RoundParts) => Rounds {
+  return ({ repos, ...parts }) =>
+    createReconciler({
+      ...parts,
+      knownOf: view.knownOf,
+      deploymentStates: view.deploymentStates,
+      claimUnseen: view.claimUnseen,
+      async watched() {
+        await view.caughtUp();
+        return {
+          repos: repos(),
+          pullRequests: view.pullRequests(),
+          deploys: view.deploys(),
+          claims: view.claims(),
+        };
+      },
+    });
 }

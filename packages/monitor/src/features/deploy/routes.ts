@@ -1,16 +1,11 @@
 // A person's decision on a deploy; which repositories require a verified deployment.
-import { type Append, boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
+import { boardOf } from '../../kernel/board/state-access.ts';
 import { type Routes, route } from '../../kernel/http/route.ts';
 import { api } from '../api.ts';
 import { policyViews } from './policy-view.ts';
-import { decideDeploy, relaxPolicy } from './service.ts';
+import { type DecisionAccess, decideDeploy, relaxPolicy } from './service.ts';
 
-export function deployRoutes(options: {
-  state: StateAccess;
-  append: Append;
-  onPolicyChange: () => void;
-  now: () => number;
-}): Routes {
+export function deployRoutes(options: DecisionAccess & { onPolicyChange: () => void }): Routes {
   return (app) => {
     route(app, api.decideDeploy, ({ params, body }) => decideDeploy(options, { ...params, ...body }));
     route(app, api.getDeployPolicy, ({ query: { repo } }) => ({

@@ -2,6 +2,7 @@
 
 import { repoKey } from '@svc/contract/repo-name';
 import { shownStatus } from '@svc/contract/worker-statuses';
+import type { Board } from '../../kernel/board/board.ts';
 import { type Append, appendAndWait, boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
 import { Failure } from '../../kernel/failure.ts';
 import type { ApiAnswer } from '../../kernel/http/api-route.ts';
@@ -9,8 +10,6 @@ import type { Asked } from '../../kernel/http/route.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
 import type { DetailOf } from '../../kernel/log/topics.ts';
 import type { api } from '../api.ts';
-import { createLookup } from '../tickets/subject.ts';
-import { why } from '../why/why.ts';
 import type { Why } from '../workers/api.ts';
 import { unknownTicket } from '../workers/service.ts';
 import type { Worker } from '../workers/worker.ts';
@@ -24,15 +23,26 @@ const topics = { retry: 'orchestrator.deploy.retried', accept: 'orchestrator.dep
 
 type Decision = keyof typeof topics;
 
+type TicketNamed = { ticket: string; worker: Worker | null };
+
+export type DecisionAccess = {
+  state: StateAccess;
+  append: Append;
+  /** What the features above know of a ticket. */
+  ticketNamed: (board: Board, ticket: string, orchestrator?: string) => TicketNamed | undefined;
+  why: (board: Board, worker: Worker, now: number) => Why;
+  now: () => number;
+};
+
 /** Tried first: an action that the lifecycle ignores does not go into the log. */
 export async function decideDeploy(
-  options: { state: StateAccess; append: Append; now: () => number },
+  options: DecisionAccess,
   asked: Asked<typeof api.decideDeploy>['params'] & Asked<typeof api.decideDeploy>['body'],
 ): Promise<ApiAnswer<typeof api.decideDeploy>> {
-  const { state, now } = options;
+  const { state, ticketNamed, why, now } = options;
   const { ticket, action, by, note, orchestrator } = asked;
   const board = boardOf(state);
-  const subject = createLookup(board).ofTicket(ticket, orchestrator);
+  const subject = ticketNamed(board, ticket, orchestrator);
   if (subject === undefined) throw unknownTicket(ticket);
   const { worker } = subject;
   if (worker === null) throw new Failure('not-allowed-now', `No run works on ${subject.ticket}.`);

@@ -6,18 +6,25 @@ import { ofTicket, ofWorker, routeVerb } from '../../cli/kit/route-verb.ts';
 import { printTable, type Terminal } from '../../cli/kit/terminal.ts';
 import { plainText } from '../../cli/kit/text.ts';
 import { verbGroup } from '../../cli/kit/verb.ts';
-import { printWhy } from '../why/verbs.ts';
 import type { Why } from '../workers/api.ts';
 import { readWorkerWords } from '../workers/verbs/worker-words.ts';
 
-export function deployVerbs(terminal: Terminal): CommandUnknownOpts {
+type PrintWhy = (terminal: Terminal, answer: Why, words: string) => void;
+
+export function deployVerbs(terminal: Terminal, printWhy: PrintWhy): CommandUnknownOpts {
+  const print: PrintAnswer = async (_terminal, { why }, _given, daemon) =>
+    printWhy(terminal, why, (await readWorkerWords(daemon))(why));
   return verbGroup(
     'deploy',
     {
       summary: 'Retry or accept a failed deploy, show what needs proof',
       example: ['svc deploy retry ABC-12', 'svc deploy accept ABC-12 --note "checked by hand"'],
     },
-    [retryVerb(terminal), acceptVerb(terminal), policiesVerb(terminal).addCommand(relaxVerb(terminal))],
+    [
+      retryVerb(print)(terminal),
+      acceptVerb(print)(terminal),
+      policiesVerb(terminal).addCommand(relaxVerb(terminal)),
+    ],
   );
 }
 
@@ -69,21 +76,29 @@ const ofDecision = {
 const decision = {
   fields: ofDecision,
   acts: true,
-  print: async (terminal: Terminal, { why }: { why: Why }, _: unknown, daemon: DaemonClient) =>
-    printWhy(terminal, why, (await readWorkerWords(daemon))(why)),
 } as const;
+type PrintAnswer = (
+  terminal: Terminal,
+  answer: { why: Why },
+  given: unknown,
+  daemon: DaemonClient,
+) => Promise<void>;
 
-const retryVerb = routeVerb('retry', 'POST /api/workers/{ticket}/deploy', {
-  ...decision,
-  summary: 'Wait for a deployment again, with a new deadline',
-  example: ['svc deploy retry ABC-12', 'svc deploy retry ABC-12 --machine kim-laptop'],
-  also: { action: 'retry' },
-  remote: ({ ticket, note, orchestrator }) => ({ verb: 'retry-deploy', ticket, note, orchestrator }),
-});
+const retryVerb = (print: PrintAnswer) =>
+  routeVerb('retry', 'POST /api/workers/{ticket}/deploy', {
+    ...decision,
+    print,
+    summary: 'Wait for a deployment again, with a new deadline',
+    example: ['svc deploy retry ABC-12', 'svc deploy retry ABC-12 --machine kim-laptop'],
+    also: { action: 'retry' },
+    remote: ({ ticket, note, orchestrator }) => ({ verb: 'retry-deploy', ticket, note, orchestrator }),
+  });
 
-const acceptVerb = routeVerb('accept', 'POST /api/workers/{ticket}/deploy', {
-  ...decision,
-  summary: 'Accept it as done without proof; the receipt shows that',
-  example: 'svc deploy accept ABC-12',
-  also: { action: 'accept' },
-});
+const acceptVerb = (print: PrintAnswer) =>
+  routeVerb('accept', 'POST /api/workers/{ticket}/deploy', {
+    ...decision,
+    print,
+    summary: 'Accept it as done without proof; the receipt shows that',
+    example: 'svc deploy accept ABC-12',
+    also: { action: 'accept' },
+  });

@@ -5,10 +5,10 @@ import { commitKey, pullRequestKey } from '../../kernel/board/keys.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
 import { isUnseenClaim } from '../pull-requests/own-pull-request.ts';
 import { stateIn } from '../pull-requests/poll-differences.ts';
-import { createLookup } from '../tickets/subject.ts';
 import type { DeployWorker } from '../workers/deploy-fields.ts';
 import { isTimedOut, isWaitingForDeploy, mergesOf } from '../workers/deploy-stage.ts';
 import { isEnded } from '../workers/status-groups.ts';
+import type { Worker } from '../workers/worker.ts';
 import { scopeOfWorker } from '../workers/worker-attention.ts';
 
 const DAY_MS = 86_400_000;
@@ -61,7 +61,16 @@ export type AwaitedDeploy = {
   acceptDescendants: boolean;
 };
 
-export function awaitedDeploys(board: Board, now: number): AwaitedDeploy[] {
+/** What belongs to a ticket. */
+export type LookupOf = (board: Board) => {
+  ofTicket: (
+    ticket: string,
+  ) =>
+    | { worker: Worker | null; judged: DeployWorker | null; pullRequest: { repo: string } | null }
+    | undefined;
+};
+
+export function awaitedDeploys(board: Board, now: number, lookupOf: LookupOf): AwaitedDeploy[] {
   const found = new Map<string, AwaitedDeploy>();
   const add = (awaited: AwaitedDeploy): void => {
     const key = `${awaited.environment} ${commitKey(awaited.repo, awaited.sha)}`;
@@ -74,17 +83,17 @@ export function awaitedDeploys(board: Board, now: number): AwaitedDeploy[] {
       if (worker !== undefined) awaitedBy(worker, worker.repo, now).forEach(add);
     }
   }
-  heldMerges(board, now).forEach(add);
+  heldMerges(board, now, lookupOf).forEach(add);
   return [...found.values()];
 }
 
 /** The merges of held tickets that no worker carries: a later commit is no proof for them. */
-function heldMerges(board: Board, now: number): AwaitedDeploy[] {
+function heldMerges(board: Board, now: number, lookupOf: LookupOf): AwaitedDeploy[] {
   const { heldTickets } = board.links;
   if (heldTickets.size === 0) return [];
-  const lookup = createLookup(board);
+  const lookup = lookupOf(board);
   return [...heldTickets].flatMap((ticket) => {
-    const { worker = null, judged, pullRequest } = lookup.ofTicket(ticket) ?? {};
+    const { worker = null, judged = null, pullRequest = null } = lookup.ofTicket(ticket) ?? {};
     if (worker !== null || !judged?.deploy || !pullRequest) return [];
     if (now - Date.parse(judged.deploy.deadline) >= LATE_DEPLOY_MS) return [];
     return awaitedBy(judged, pullRequest.repo, now).map((one) => ({ ...one, acceptDescendants: false }));

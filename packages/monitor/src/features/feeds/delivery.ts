@@ -1,13 +1,19 @@
 // What the receiver knows about a delivery before it reads the payload, and the result of the mapping.
-import type { EventDraft } from '../../kernel/log/event-line.ts';
-import type { GithubTracker } from '../tracker/tracker-of.ts';
+import type { Fields } from '@svc/contract/payload-fields';
+import type { EventContent, EventDraft } from '../../kernel/log/event-line.ts';
+
+/** Undefined if the delivery is not about a ticket. */
+export type TicketFact = (
+  type: string,
+  payload: Fields,
+) => { content: EventContent; ticket: string | undefined; occurredAt: string | undefined } | undefined;
 
 export type DeliveryMeta = Required<Pick<EventDraft, 'deliveryId' | 'via'>> & {
   relay?: EventDraft['relay'];
   /** Ticket prefixes of the configured projects; without them, only obvious ticket ids are found. */
   ticketPrefixes?: readonly string[] | undefined;
-  /** Repositories whose issues are tickets. */
-  trackedRepos?: readonly GithubTracker[] | undefined;
+  /** Reads deliveries of the code host that are about tickets. */
+  ticketFact?: TicketFact | undefined;
 };
 
 /** Only a payload that is not a JSON object cannot be mapped. */

@@ -70,3 +70,8 @@ export function relayUrl(text: string): string | undefined {
   url.search = '';
   return url.href.replace(/\/+$/, '');
 }
+
+/** Ignores case, because the tracker and the relay may write URLs differently. */
+export function isSameUrl(one: string | null | undefined, other: string): boolean {
+  return one?.toLowerCase() === other.toLowerCase();
+}

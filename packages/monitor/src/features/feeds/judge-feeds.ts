@@ -1,13 +1,12 @@
 // Findings about the feeds that the daemon reports (`GET /api/feeds`). A feed that is not set up is a choice; one that
 // is set up but does not deliver is a fault.
 import { type CheckGrade, type DoctorFinding, doctorFinding } from '../../kernel/check/finding.ts';
-import type { HookHold } from '../codehost/hook-plan.ts';
 import type { FeedsReport } from './api.ts';
 
 /** The feed is not set up, which is a choice; every other reason is a mistake. */
 export const NO_CHANNEL = 'no relay channel is configured';
 
-const POLLING_ONLY: HookHold = 'polling-only';
+const POLLING_ONLY = 'polling-only';
 
 type Of<Key extends keyof FeedsReport> = FeedsReport[Key] extends readonly (infer One)[]
   ? One

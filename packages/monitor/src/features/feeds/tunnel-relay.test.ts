@@ -17,7 +17,8 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { type EventLog, openEventLog } from '../../kernel/log/event-log.ts';
 import { indexed } from '../../kernel/log/testing/indexed.ts';
-import { codehostFeed, sign } from './io/feed.ts';
+import { codehostFeed } from '../codehost/webhook-feed.ts';
+import { sign } from './io/feed.ts';
 import { createReceiver } from './io/receiver.ts';
 
 import { type Connect, createConnect } from './io/session.ts';

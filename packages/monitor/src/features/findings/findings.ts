@@ -3,13 +3,12 @@
 import { ownMessages, problemIn } from '@svc/contract/expected';
 import { cutText, utf8Length } from '@svc/lib/cut-text';
 import { z } from 'zod';
-
-export const FindingSeverity = z.enum(['low', 'medium', 'high']);
+import { Severity } from '../attention/severity.ts';
 
 /** A severity as people write it: `med` is `medium`. Undefined for anything else. */
-export function severityFrom(text: string): FindingSeverity | undefined {
+export function severityFrom(text: string): Severity | undefined {
   const word = text.trim().toLowerCase();
-  return FindingSeverity.safeParse(word === 'med' ? 'medium' : word).data;
+  return Severity.safeParse(word === 'med' ? 'medium' : word).data;
 }
 
 export const Finding = z.looseObject({
@@ -17,11 +16,9 @@ export const Finding = z.looseObject({
   skill: z.string(),
   title: z.string().min(1),
   body: z.string(),
-  severity: FindingSeverity,
+  severity: Severity,
   tags: z.array(z.string()),
 });
-
-export type FindingSeverity = z.infer<typeof FindingSeverity>;
 
 export type Finding = z.infer<typeof Finding>;
 
@@ -124,9 +121,6 @@ export function findingLabels(base: readonly string[], skill: string): string[] 
   }
   return [...labels.values()];
 }
-
-/** The tracker's numbers: 2 is high, 4 is low. */
-export const priorityOf: Readonly<Record<FindingSeverity, number>> = { high: 2, medium: 3, low: 4 };
 
 function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import type { DetailsIn } from '../../kernel/log/topics.ts';
-import { FindingSeverity } from './findings.ts';
+import { Severity } from '../attention/severity.ts';
 
 const FindingDetail = Detail.extend({
   title: z.string(),
-  severity: FindingSeverity.optional(),
+  severity: Severity.optional(),
   skill: text,
   tags: z.array(z.string()).optional(),
 });

@@ -4,6 +4,7 @@ import type { EventDraft } from '../../kernel/log/event-line.ts';
 import { type GraphqlAnswer, problemOfGraphql } from '../codehost/api-answer.ts';
 import type { Gh } from '../codehost/gh.ts';
 import type { CodehostProblem } from '../codehost/problem.ts';
+import type { Reconciled, RepoProblem } from '../codehost/rounds.ts';
 import {
   isHistory,
   type KnownPullRequest,
@@ -78,11 +79,6 @@ function queryFor(requests: RepoRequest[]): ReconcileQuery {
     requests,
   };
 }
-
-type RepoProblem = { repo: string; problem: CodehostProblem };
-
-/** What a reconciliation did. `logged` counts new lines; the rest of what was found was in the log already. */
-export type Reconciled = { checked: number; found: number; logged: number; problems: RepoProblem[] };
 
 export type PullRequestSelection = {
   /** Pull requests that are watched. */

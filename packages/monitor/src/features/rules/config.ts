@@ -2,7 +2,8 @@
 // run a program on this machine, and a committed file must never be able to do that.
 import { z } from 'zod';
 import { field, inGlobal, optionalField, repoSlug } from '../../kernel/config/field.ts';
-import { FindingSeverity } from '../findings/findings.ts';
+import { Severity } from '../attention/severity.ts';
+import { isProgram } from '../runs/config.ts';
 
 /** Used in event details, in attention reasons and in environment variables. */
 const ruleName = z
@@ -16,7 +17,7 @@ const message = z
   .min(1)
   .max(400)
   .describe('{event}, {ticket}, {repo}, {pr} and others are replaced by the values of the event');
-const severity = FindingSeverity.default('medium');
+const severity = Severity.default('medium');
 
 export const RuleThen = z
   .strictObject({
@@ -58,11 +59,6 @@ const rules = field(
   { schema: z.array(Rule).max(100), expects: 'a list of rules, see docs/guide/rules.md' },
   { layers: inGlobal, description: 'Automations: what to do when a matching event arrives', default: [] },
 );
-
-/** On the PATH, or an absolute path: what a relative path means depends on the folder. */
-export function isProgram(text: string): boolean {
-  return text.startsWith('/') || !text.includes('/');
-}
 
 /** Never a shell: the program gets exactly these arguments, and nothing from the event. */
 const argv = {

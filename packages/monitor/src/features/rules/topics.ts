@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import type { DetailsIn } from '../../kernel/log/topics.ts';
-import { FindingSeverity } from '../findings/findings.ts';
+import { Severity } from '../attention/severity.ts';
 
 /** `definition` is the configured rule as canonical JSON; it fires on events after this one. */
 export const RuleSwitchedDetail = Detail.extend({ rule: z.string(), definition: text });
@@ -17,8 +17,8 @@ export const RuleFiredDetail = Detail.extend({
   lineId: z.string(),
   at: z.iso.datetime().describe('when that event was accepted; rate limits use this time'),
   topic: z.string(),
-  notify: z.object({ message: z.string(), severity: FindingSeverity }).optional(),
-  attention: z.object({ message: z.string(), severity: FindingSeverity, remedy: text }).optional(),
+  notify: z.object({ message: z.string(), severity: Severity }).optional(),
+  attention: z.object({ message: z.string(), severity: Severity, remedy: text }).optional(),
   run: text.describe('the name of a command'),
 });
 

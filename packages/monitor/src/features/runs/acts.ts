@@ -1,11 +1,11 @@
 // What the run loop knows, and what it has to do. Every act may be requested again until the board or the disk shows
 // its result: executing it twice must have the same effect as once.
 import { z } from 'zod';
+import type { Budgets, Spender } from '../agents/budget.ts';
 import type { AgentState } from '../agents/session.ts';
 import type { RecallCause } from '../workers/reaction-causes.ts';
 import type { Worker } from '../workers/worker.ts';
 import type { HoldReason } from './api.ts';
-import type { Budgets, Spender } from './budget.ts';
 import type { RunPlan } from './plan.ts';
 import type { Run } from './run.ts';
 

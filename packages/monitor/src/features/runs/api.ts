@@ -69,7 +69,6 @@ const RunDetail = z
   .meta({ id: 'RunDetail' });
 
 /** A blocker that is not done and not in the run, so the run cannot clear it. */
-export type OutsideBlocker = z.infer<typeof Blocker>;
 const Blocker = z.object({ ticket: z.string(), blocker: z.string(), state: z.string() });
 /** What happened, and the fix. */
 export const Problem = z.object({ problem: z.string(), remedy: z.string() });

@@ -2,10 +2,10 @@
 
 import type { Board } from '../../kernel/board/board.ts';
 import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
+import { budgetStop, hasBudget, unknownSpenders } from '../agents/budget.ts';
 import { attentionId } from '../attention/reduce-attention.ts';
 import { isPreMerge } from '../workers/status-groups.ts';
 import type { PlannedRun } from './acts.ts';
-import { budgetStop, hasBudget, unknownSpenders } from './budget.ts';
 import type { Observation } from './io/observe.ts';
 
 const REACHED = 'budget-reached';

@@ -14,7 +14,11 @@ import {
 import { secretKind } from '../../kernel/config/secret-shapes.ts';
 import { AgentName } from '../agents/schemas.ts';
 import { DEFAULT_WORKER_COMMAND, workerCommandForm, workerCommandPattern } from '../agents/worker-command.ts';
-import { isProgram } from '../rules/config.ts';
+
+/** On the PATH, or an absolute path: what a relative path means depends on the folder. */
+export function isProgram(text: string): boolean {
+  return text.startsWith('/') || !text.includes('/');
+}
 
 /** A user's own limit comes before the project's. */
 const budget = (what: string) =>

@@ -1,6 +1,7 @@
 // Decides what the run loop does next. Pure: the same world gives the same acts, so a restart continues from the board
 // and the disk. One step of a wave at a time; the loop decides again after each change.
 import { isAgentsWork } from '@svc/contract/worker-statuses';
+import { budgetStop } from '../agents/budget.ts';
 import type { AgentState } from '../agents/session.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
 import { isEnded, isUnmerged } from '../workers/status-groups.ts';
@@ -15,7 +16,6 @@ import {
   type World,
 } from './acts.ts';
 import type { HoldReason } from './api.ts';
-import { budgetStop } from './budget.ts';
 import { later, type Standing, standingOfTicket } from './wave-standing.ts';
 
 type CurrentWave = {

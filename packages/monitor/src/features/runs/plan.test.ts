@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  type BlockedTicket,
-  MOST_TICKETS,
-  MOST_WAVES,
-  readPlan,
-  ticketProblem,
-  wavesFromBlockers,
-} from './plan.ts';
+import { type BlockedTicket } from '../tracker/dependencies.ts';
+import { MOST_TICKETS, MOST_WAVES, readPlan, ticketProblem, wavesFromBlockers } from './plan.ts';
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `A-${index}`);
 

@@ -4,7 +4,7 @@
 import { shownStatus } from '@svc/contract/worker-statuses';
 import { type Board } from '../../kernel/board/board.ts';
 import { costText, runCostText } from '../agents/cost.ts';
-import type { Link, LinkName } from '../deploy/proof.ts';
+import type { Link, LinkName } from '../tickets/proof.ts';
 import { receipt } from '../tickets/receipt.ts';
 import type { Receipt } from '../workers/api.ts';
 import type { RunView } from './api.ts';
@@ -130,3 +130,6 @@ function facts(of: readonly Fact[]): string {
 function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
+
+/** The summary at the top of a run's folder; the first that exists counts. */
+export const summaryNames = ['summary.md', 'SUMMARY.md'] as const;

@@ -1,5 +1,6 @@
 // What the hook sends of an agent's event: no prompt, no tool input, no output. Only a hook that may answer also sends the
 // tool input. It runs at every event, so this needs no schema; the daemon checks what it gets.
+import { MOST_INPUT } from '../agents/request-limit.ts';
 
 export const hookedAgents = ['claude', 'codex', 'gemini', 'copilot'] as const;
 export type HookedAgent = (typeof hookedAgents)[number];
@@ -15,14 +16,6 @@ export function takesAnswers(agent: HookedAgent): agent is (typeof answeringAgen
 export const HOOK_ASK_PATH = '/api/hooks/ask';
 /** How long a person can answer through svc. The agent asks at its terminal all the time. */
 export const ANSWER_WITHIN_MS = 60_000;
-/** A person must see everything that they allow, so a longer input is not offered. */
-export const MOST_INPUT = 4_000;
-/** Why a request cannot be allowed, and what to do. */
-export const cutRequest = {
-  why: 'It is too long to be shown whole (more than 4,000 characters, 20 files or 256 KiB of a file), so it cannot be allowed through svc.',
-  fix: 'Reject it, and tell the agent to put it into a file that you can read first.',
-} as const;
-export const hookAnswers = ['allow_once', 'reject_once'] as const;
 
 /** Undefined when the event names no session or no folder. `digest` is of the tool's input. */
 export function reportIn(

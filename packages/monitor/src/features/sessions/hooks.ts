@@ -2,8 +2,9 @@
 // agent's events mean for its session, and what svc keeps of them (see `hook-event.ts`).
 import { jsonIn } from '@svc/contract/payload-fields';
 import { z } from 'zod';
+import { MOST_INPUT } from '../agents/request-limit.ts';
 import type { AgentRequest } from '../workers/agent-fields.ts';
-import { answeringAgents, type HookedAgent, hookedAgents, MOST_INPUT } from './hook-event.ts';
+import { answeringAgents, type HookedAgent, hookedAgents } from './hook-event.ts';
 
 export const sessionStates = [
   'running',

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import type { DetailsIn } from '../../kernel/log/topics.ts';
+import { hookAnswers } from '../agents/request-limit.ts';
 import { AgentRequest } from '../workers/agent-fields.ts';
-import { hookAnswers, hookedAgents } from './hook-event.ts';
+import { hookedAgents } from './hook-event.ts';
 import { sessionSources } from './hooks.ts';
 
 /** Agents that people start themselves. The state is the topic's last part. */

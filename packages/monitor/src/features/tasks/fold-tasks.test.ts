@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { Board } from '../../kernel/board/board.ts';
 import { draft } from '../../kernel/log/event-line.ts';
 import { emptyBoard, foldLine, packBoard, unpackBoard } from '../board.ts';
-import { LONGEST_TASK, localPrefix, localTicketText, readTask } from './task.ts';
+import { localTicketText } from './local-tickets.ts';
+import { LONGEST_TASK, localPrefix, readTask } from './task.ts';
 
 const asked = (task: string, local: boolean) =>
   draft('workflow.task.requested', {}, { task, title: `Do ${task}`, body: 'Now.', local, project: '/web' });

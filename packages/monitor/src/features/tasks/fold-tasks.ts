@@ -5,11 +5,9 @@ import type { Board } from '../../kernel/board/board.ts';
 import { ask, type Fold, type FoldContext, type LineOf, on } from '../../kernel/board/fold-context.ts';
 import { draft } from '../../kernel/log/event-line.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
-import type { Ticket } from '../tracker/ticket.ts';
+import { localStates } from '../tracker/move-ticket.ts';
 import { unknownTicket } from '../tracker/ticket.ts';
-import type { TicketPhase } from '../tracker/ticket-phases.ts';
 import type { Task } from './task.ts';
-import { localStates } from './task.ts';
 
 const REFUSED = 'task-refused';
 
@@ -115,19 +113,6 @@ function raiseRefused(context: FoldContext, { ticket, title, reason, remedy }: T
 
 function lastOf({ seq, ts }: Pick<LineOf, 'seq' | 'ts'>) {
   return { lastSeq: seq, lastAt: ts };
-}
-
-/** A ticket of the tracker is moved there; the phase of a local one is kept here alone. */
-export function moveTicket(context: FoldContext, ticket: string, phase: TicketPhase): void {
-  const { board, line } = context;
-  const known = board.tickets.get(ticket.toUpperCase());
-  if (known?.local === true)
-    board.tickets.set(known.ticket, { ...inPhase(known, phase, line), ...lastOf(line) });
-  else ask(context, ticket, { kind: 'move-ticket', ticket, phase });
-}
-
-function inPhase(known: Ticket, phase: TicketPhase, { ts, seq }: Pick<LineOf, 'seq' | 'ts'>): Ticket {
-  return { ...known, state: localStates[phase], phase: { phase, at: ts, seq } };
 }
 
 export const taskFolds: readonly Fold[] = [

@@ -1,10 +1,7 @@
 // A task that a person describes instead of naming a ticket. It becomes a ticket: of the tracker, or a local one that only
 // svc knows. Title and text of a local ticket are in the log.
 import { visibleText } from '@svc/lib/visible-text';
-import type { Board } from '../../kernel/board/board.ts';
 import { titleOf } from '../findings/findings.ts';
-import type { Ticket } from '../tracker/ticket.ts';
-import type { TicketPhase } from '../tracker/ticket-phases.ts';
 
 /** Characters. The line of a task always fits into the log as a whole: none takes more than three bytes there. */
 export const LONGEST_TASK = 20_000;
@@ -40,33 +37,10 @@ export function localPrefix(taken: readonly (string | undefined)[]): string {
   return ['T', 'TASK', 'LOCAL'].find((prefix) => !used.has(prefix)) ?? 'SVC';
 }
 
-export function isLocalTicket(board: Pick<Board, 'tickets'>, ticket: string): boolean {
-  return board.tickets.get(ticket.toUpperCase())?.local === true;
-}
-
-/** Title and body of a local ticket; undefined for any other. */
-export function localTicketText(board: Pick<Board, 'tasks'>, ticket: string): TicketWords | undefined {
-  const name = ticket.toUpperCase();
-  const task = board.tasks.values().find((one) => one.local && one.ticket === name);
-  return task && { title: task.title, body: task.body };
-}
-
 /** The run of a task: the same name whenever it is asked for, so it is started once. */
 export function runOfTask({ ticket, seq }: Pick<Task, 'ticket' | 'seq'>): string {
   return `${ticket ?? 'task'}-${seq}`;
 }
-
-/** Nobody else knows the state of a local ticket: it follows from its phase. */
-export const localStates: Readonly<Record<TicketPhase, NonNullable<Ticket['state']>>> = {
-  backlog: { id: null, name: 'Backlog', type: 'backlog' },
-  todo: { id: null, name: 'Todo', type: 'unstarted' },
-  research: { id: null, name: 'In Progress', type: 'started' },
-  planning: { id: null, name: 'In Progress', type: 'started' },
-  inProgress: { id: null, name: 'In Progress', type: 'started' },
-  inReview: { id: null, name: 'In Review', type: 'started' },
-  done: { id: null, name: 'Done', type: 'completed' },
-  canceled: { id: null, name: 'Canceled', type: 'canceled' },
-};
 
 import type { Last } from '../../kernel/board/board.ts';
 

@@ -1,12 +1,11 @@
 // The team: its machines, what each of them works on, and who is invited.
 import { z } from 'zod';
 import { apiRoute, by, Seq, Time, text } from '../../kernel/http/api-route.ts';
-import { AttentionItem, AttentionOnBoard } from '../attention/entity.ts';
+import { AttentionOnBoard } from '../attention/entity.ts';
+import { LONGEST_NAME, leftOut, TeamWorker } from '../board/team-entity.ts';
 import { Run } from '../runs/entity.ts';
 import { Session } from '../sessions/entity.ts';
 import { commandEnds, TeamCommand } from './command.ts';
-import { TeamWorker } from './entity.ts';
-import { LONGEST_NAME } from './names.ts';
 import { TeamMember } from './roster.ts';
 
 const presence = {
@@ -21,36 +20,6 @@ const presence = {
     .nullable()
     .describe('Why what is shown of it may be incomplete; null: nothing was noticed'),
 };
-const last = { lastSeq: Seq, lastAt: Time.describe('When this machine received it') };
-
-/** A machine of the team, and what another machine has published, on the board of this one. */
-export const MemberOnBoard = z.object({
-  key: z.string(),
-  ...TeamMember.omit({ agree: true }).shape,
-  ...last,
-});
-const record = <Kind extends string, Value extends z.ZodType>(kind: Kind, value: Value) =>
-  z.object({
-    key: z.string(),
-    machine: z.string().describe('Its id'),
-    kind: z.literal(kind),
-    value: value.nullable().describe('Null: it no longer exists'),
-    ...last,
-  });
-export const RecordOnBoard = z.discriminatedUnion('kind', [
-  record('worker', TeamWorker),
-  record('run', Run),
-  record('session', Session),
-  record('attention', AttentionItem),
-]);
-
-const leftOut = {
-  shown: z.int().describe('How many of its things are shown'),
-  of: z.int().describe('How many it has published'),
-};
-export type LeftOut = z.infer<typeof LeftOut>;
-export const LeftOut = z.object({ machine: z.string().describe('Its id'), ...leftOut });
-
 const machine = {
   ...TeamMember.omit({ agree: true }).shape,
   self: z.boolean().describe('This machine'),

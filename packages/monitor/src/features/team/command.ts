@@ -2,8 +2,9 @@
 // the machine that was asked. A command is executed once, by the machine that it names, if the owner of that machine
 // allows it.
 import { z } from 'zod';
-import { hookAnswers } from '../sessions/hook-event.ts';
-import { isMachineId, MachineId } from './names.ts';
+import { hookAnswers } from '../agents/request-limit.ts';
+import { MachineId } from '../board/team-entity.ts';
+import { isMachineId } from './names.ts';
 
 const text = (longest: number) => z.string().min(1).max(longest);
 const ticket = z

@@ -6,11 +6,11 @@ import { logged } from '../../kernel/board/testing/lines.ts';
 import { createChangeTracker } from '../board/board-changes.ts';
 import { boardColumns } from '../board/board-columns.ts';
 import { boardView, WEEK_MS } from '../board/board-view.ts';
+import { MOST_SHOWN_BYTES } from '../board/shown-team.ts';
 import { emptyBoard, foldLine, packBoard, unpackBoard } from '../board.ts';
 import { whyTicket } from '../why/why.ts';
 import { readShared } from './shared.ts';
 import { publishedThings, sharedThings } from './shared-things.ts';
-import { MOST_SHOWN_BYTES } from './shown-team.ts';
 import { presenceOf, teamView } from './team-view.ts';
 
 const machines = ['a', 'b', 'c'].map((id) => ({

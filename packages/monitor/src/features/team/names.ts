@@ -1,17 +1,13 @@
 // The names that members choose. A name is data from outside: it is brought into one form, must be readable as it looks,
 // and is never taken for an id.
 import { z } from 'zod';
-
-const idForm = /^[A-Za-z0-9_-]{22}$/;
-/** The id of a machine: a hash of its public key. */
-export const MachineId = z.string().regex(idForm);
+import { MachineId } from '../board/team-entity.ts';
 
 /** A machine with a name that exists gets a number, which fits into the longest name of the roster. */
 export const LONGEST_CHOSEN_NAME = 90;
-export const LONGEST_NAME = 100;
 
 export function isMachineId(text: string): boolean {
-  return idForm.test(text);
+  return MachineId.safeParse(text).success;
 }
 
 /** Control, format, private and unassigned characters, other spaces than the usual one, and what has no width. */

@@ -1,6 +1,7 @@
 // Who is in a team, and the line that invites a machine into it.
 import { z } from 'zod';
-import { ChosenName, LONGEST_NAME, MachineId } from './names.ts';
+import { LONGEST_NAME, MachineId } from '../board/team-entity.ts';
+import { ChosenName } from './names.ts';
 
 const bytes = z.string().regex(/^[A-Za-z0-9_-]+$/);
 /** 32 bytes, written in the only way. */

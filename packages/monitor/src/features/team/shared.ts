@@ -2,10 +2,10 @@
 import { cutText } from '@svc/lib/cut-text';
 import type { z } from 'zod';
 import { AttentionItem } from '../attention/entity.ts';
+import { TeamWorker } from '../board/team-entity.ts';
 import { isPlainCommand } from '../helper-topics.ts';
 import { Run } from '../runs/entity.ts';
 import { Session } from '../sessions/entity.ts';
-import { TeamWorker } from './entity.ts';
 
 const values = { run: Run, worker: TeamWorker, session: Session, attention: AttentionItem };
 

@@ -3,11 +3,11 @@
 import type { Board } from '../../kernel/board/board.ts';
 import type { BoardView } from '../board/api.ts';
 import { boardView } from '../board/board-view.ts';
+import { shownTeam } from '../board/shown-team.ts';
+import type { TeamWorkerView } from '../board/team-entity.ts';
 import { titlesIn } from '../board/worker-titles.ts';
 import type { TeamBoard, TeamCommandView } from './api.ts';
-import type { TeamWorkerView } from './entity.ts';
 import { SILENT_MS } from './roster.ts';
-import { shownTeam } from './shown-team.ts';
 
 type Shown = TeamBoard['machines'][number];
 type Presence = Pick<Shown, 'heardAt' | 'presence' | 'doubt'>;

@@ -13,7 +13,9 @@ import { boardRoutes } from '../board/routes.ts';
 import { foldLine } from '../board.ts';
 import { deployRoutes } from '../deploy/routes.ts';
 import { causeStands } from '../tickets/needs.ts';
+import { ticketNamed } from '../tickets/subject.ts';
 import { whyRoutes } from '../why/routes.ts';
+import { why } from '../why/why.ts';
 
 export type StateServerOptions = {
   board: Board;
@@ -58,7 +60,7 @@ export async function startStateServer(options: StateServerOptions) {
       boardRoutes({ state, boardAt, instanceId: 'instance-1', person: () => undefined, now }),
       attentionRoutes({ causeStands, state, append, person: () => undefined, now }),
       whyRoutes({ state, now }),
-      deployRoutes({ state, append, onPolicyChange: () => undefined, now }),
+      deployRoutes({ state, append, ticketNamed, why, onPolicyChange: () => undefined, now }),
     ],
   });
   onTestFinished(() => server.close());

@@ -4,12 +4,11 @@
 import type { Board } from '../../kernel/board/board.ts';
 import type { Fold, FoldContext } from '../../kernel/board/fold-context.ts';
 import { deployPolicyForTicket, stricter } from '../deploy/policy.ts';
-import { proofOf } from '../deploy/proof.ts';
-import { moveTicket } from '../tasks/fold-tasks.ts';
 import { isTicketOver } from '../tracker/dependencies.ts';
-import type { Ticket } from '../tracker/ticket.ts';
+import { moveTicket } from '../tracker/move-ticket.ts';
 import { isGivenUp } from '../workers/current-worker.ts';
 import { isShipped } from '../workers/status-groups.ts';
+import { proofOf } from './proof.ts';
 import { createLookup, type Lookup } from './subject.ts';
 
 /** Why the ticket is not moved to done yet; null if nothing holds it back. */
@@ -24,12 +23,6 @@ export function heldBack(board: Board, ticket: string, lookup = createLookup(boa
   if (skip === true) return null;
   if (skip === null) return `it is not known whether ${repo} requires a verified deployment`;
   return `${repo} requires a verified deployment, and none was seen`;
-}
-
-export function putHeld({ tickets, links }: Board, ticket: Ticket): void {
-  if (ticket.phase === null) return;
-  tickets.set(ticket.ticket, { ...ticket, phase: { ...ticket.phase, held: true } });
-  links.heldTickets.add(ticket.ticket);
 }
 
 /** The same folds; after each of their lines, the tickets that nothing holds back any more are moved. */

@@ -1,9 +1,9 @@
 // The receipt of a ticket: the proof, and the reasons not to accept it as one.
 import type { Board } from '../../kernel/board/board.ts';
-import { type Link, type LinkName, type Proof, proofOf } from '../deploy/proof.ts';
 import type { Receipt } from '../workers/api.ts';
 import { isShipped } from '../workers/status-groups.ts';
 import { contradictionsIn } from './inconsistencies.ts';
+import { type Link, type LinkName, type Proof, proofOf } from './proof.ts';
 import { createLookup, type Subject } from './subject.ts';
 
 /** Uses the current worker if several runs have the ticket. Undefined when the ticket is unknown. */

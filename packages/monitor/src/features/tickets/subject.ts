@@ -79,6 +79,11 @@ export function createLookup(board: Board): Lookup {
   };
 }
 
+/** Undefined when nothing on the board has this name. */
+export function ticketNamed(board: Board, ticket: string, orchestrator?: string): Subject | undefined {
+  return createLookup(board).ofTicket(ticket, orchestrator);
+}
+
 function namesOn(board: Board): Names {
   const workers = Map.groupBy(board.workers.values(), ({ ticket }) => ticket.toUpperCase());
   const tickets = new Map([...board.tickets.values()].map((one) => [one.ticket.toUpperCase(), one]));

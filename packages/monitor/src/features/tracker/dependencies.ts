@@ -1,9 +1,11 @@
 // The order of tickets according to the tracker: which block which, and which wait for a ticket outside the list.
 
-import type { OutsideBlocker } from '../runs/api.ts';
-import type { BlockedTicket } from '../runs/plan.ts';
 import type { TrackerRelation } from './api-answer.ts';
 import type { Ticket } from './ticket.ts';
+
+export type BlockedTicket = { ticket: string; blockedBy: readonly string[] };
+/** An open ticket outside the list that blocks one of it. */
+export type OutsideBlocker = { ticket: string; blocker: string; state: string };
 
 export type Dependencies = {
   tickets: BlockedTicket[];

@@ -1,13 +1,15 @@
 // What the agent of a worker was given of its ticket, and the message about what changed since.
 import { ask, type Fold, type FoldContext, on } from '../../kernel/board/fold-context.ts';
-import type { Run } from '../runs/run.ts';
 import { workerKey } from '../workers/reduce-worker.ts';
 import { putWorker } from '../workers/slice.ts';
 import { isPreMerge } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
 
 /** Whether its agent has to hear of changes of its ticket: in a run that we orchestrate, before the merge. */
-export function isWatchedTicket(run: Run | undefined, worker: Worker): boolean {
+export function isWatchedTicket(
+  run: { plan: object | null; state: string } | undefined,
+  worker: Worker,
+): boolean {
   if (worker.given === null || run === undefined || run.plan === null) return false;
   const isUnderWay = run.state === 'running' || run.state === 'paused';
   return isUnderWay && isPreMerge(worker.status) && worker.merge === null && !worker.removed;

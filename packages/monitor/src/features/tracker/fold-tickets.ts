@@ -9,20 +9,17 @@ import { topicsIn } from '../../kernel/log/topic-family.ts';
 import { attentionId } from '../attention/reduce-attention.ts';
 import type { FeedState } from '../feeds/feed-state.ts';
 import { feedGrades } from '../feeds/topics.ts';
-import { decideDispatch } from '../runs/dispatch.ts';
-import { moveTicket } from '../tasks/fold-tasks.ts';
-import { heldBack, putHeld } from '../tickets/held-ticket.ts';
 import { isPreMerge, isUnmerged } from '../workers/status-groups.ts';
 import type { Worker } from '../workers/worker.ts';
+import { moveTicket } from './move-ticket.ts';
 import type { Ticket } from './ticket.ts';
 import { unknownTicket } from './ticket.ts';
 import { type TicketPhase, ticketPhases } from './ticket-phases.ts';
 import { issueActions } from './topics.ts';
-import { ticketWritten } from './tracker-of.ts';
 
 const MOST_LABELS = 50;
 const issueTopics = topicsIn('tracker.issue', issueActions);
-type IssueLine = LineOf<(typeof issueTopics)[number]>;
+export type IssueLine = LineOf<(typeof issueTopics)[number]>;
 type TicketLine = IssueLine | LineOf<'workflow.ticket.phase_changed' | 'workflow.ticket.state_moved'>;
 
 export function reduceTicket(known: Ticket | undefined, line: TicketLine): Ticket | undefined {
@@ -117,9 +114,22 @@ export function reduceFeed(known: FeedState | undefined, line: FeedLine): FeedSt
 
 // Events of tickets and feeds.
 
+declare module '../../kernel/board/fold-context.ts' {
+  interface FoldSteps {
+    /** Why a ticket is not moved to done yet; null if nothing holds it back. */
+    heldBack: (board: Board, ticket: string) => string | null;
+    /** What follows from a change in the tracker. */
+    issueSteps: readonly ((
+      context: FoldContext<IssueLine['event']>,
+      before: Ticket | undefined,
+      after: Ticket,
+    ) => void)[];
+  }
+}
+
 /** A tracker event only updates the ticket, so the echo of our own write causes no effect. */
 function foldTicket(context: FoldContext<TicketLine['event']>): void {
-  const { board, line } = context;
+  const { board, line, steps } = context;
   const { ticket } = line.scope;
   if (ticket === undefined) return;
   const known = board.tickets.get(ticket);
@@ -128,36 +138,23 @@ function foldTicket(context: FoldContext<TicketLine['event']>): void {
   const next = reduceTicket(known, line);
   if (next === undefined) return;
   board.tickets.set(ticket, next);
-  if (isIssueLine(line)) askForRun({ ...context, line }, known, next);
+  if (isIssueLine(line)) for (const step of steps.issueSteps) step({ ...context, line }, known, next);
   const phase = line.event === 'workflow.ticket.phase_changed' ? phaseOf(line.detail.to) : undefined;
   if (phase === undefined) return;
   if (isLatePhase(board, line.scope, phase)) return;
-  if (phase === 'done' && heldBack(board, ticket) !== null) putHeld(board, next);
+  if (phase === 'done' && steps.heldBack(board, ticket) !== null) putHeld(board, next);
   else moveTicket(context, ticket, phase);
   writeStatus(context, phase);
 }
 
-function isIssueLine(line: TicketLine): line is IssueLine {
-  return line.event.startsWith('tracker.');
+function putHeld({ tickets, links }: Board, ticket: Ticket): void {
+  if (ticket.phase === null) return;
+  tickets.set(ticket.ticket, { ...ticket, phase: { ...ticket.phase, held: true } });
+  links.heldTickets.add(ticket.ticket);
 }
 
-function askForRun(
-  context: FoldContext<IssueLine['event']>,
-  before: Ticket | undefined,
-  after: Ticket,
-): void {
-  const { board, line } = context;
-  const { ticket } = after;
-  const decision = decideDispatch(board.projects, before, after, line);
-  if (decision === undefined || ticketWritten(ticket) !== ticket) return;
-  if (decision.start) {
-    const { start: _, ...run } = decision;
-    return ask(context, ticket, { kind: 'start-run', ticket, ...run, at: line.ts });
-  }
-  const { repo, by, because, reason, remedy, invited } = decision;
-  const detail = { because, ...(by !== null && { by }), line: line.seq, reason, remedy, invited };
-  const refused = draft('workflow.ticket.dispatch_refused', { ticket, repo }, detail);
-  ask(context, `dispatch/${ticket}`, { kind: 'append', draft: refused });
+function isIssueLine(line: TicketLine): line is IssueLine {
+  return line.event.startsWith('tracker.');
 }
 
 type DispatchLine = LineOf<'workflow.ticket.dispatched' | 'workflow.ticket.dispatch_refused'>;

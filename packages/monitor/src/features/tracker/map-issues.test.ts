@@ -1,11 +1,13 @@
 // The payloads are the code host's published examples (@octokit/webhooks-examples; none of them closes an issue). `sub_issues` and
 // `issue_dependencies` are not among them: their fields are those of its published schema.
 
+import type { Fields } from '@svc/contract/payload-fields';
 import { publishedExamples } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { codehostEventType, mapCodehost } from '../codehost/map-codehost.ts';
 import { resolveConfig } from '../configure.ts';
 import { typedLine } from '../topics.ts';
+import { issueFact } from './map-issues.ts';
 import type { GithubTracker } from './tracker-of.ts';
 
 const { stateMap } = resolveConfig([], {}).usable.svc.tracker;
@@ -19,7 +21,7 @@ const repo: GithubTracker = {
 const meta = (tracked: GithubTracker[] = [repo]) => ({
   deliveryId: 'd-1',
   via: 'live' as const,
-  trackedRepos: tracked,
+  ticketFact: (type: string, payload: Fields) => issueFact(type, payload, tracked),
 });
 
 type Payload = Record<string, unknown>;

@@ -13,7 +13,6 @@ import {
   timeAt,
 } from '@svc/contract/payload-fields';
 import type { EventContent } from '../../kernel/log/event-line.ts';
-import type { DeliveryMeta } from '../feeds/delivery.ts';
 import { githubStateOf, isStateLabel } from './github-states.ts';
 import type { TicketCommentDetail, TicketDetail, TicketState, TrackerPerson } from './topics.ts';
 import { type GithubTracker, trackedRepo } from './tracker-of.ts';
@@ -24,8 +23,11 @@ export const issueEventTypes = ['issues', 'sub_issues', 'issue_dependencies'] as
 export type IssueFact = { content: EventContent; ticket: string | undefined; occurredAt: string | undefined };
 
 /** Undefined if the delivery is not about a ticket. */
-export function issueFact(type: string, payload: Fields, meta: DeliveryMeta): IssueFact | undefined {
-  const tracked = meta.trackedRepos ?? [];
+export function issueFact(
+  type: string,
+  payload: Fields,
+  tracked: readonly GithubTracker[],
+): IssueFact | undefined {
   const action = textAt(payload, 'action') ?? '';
   // A status belongs to an organization: which issue it is about, the next poll finds.
   if (type === 'projects_v2_item')

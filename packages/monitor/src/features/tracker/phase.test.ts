@@ -5,6 +5,7 @@ import { createHttpServer } from '../../kernel/http/server.ts';
 import { allowEveryone } from '../../kernel/http/testing/allow-everyone.ts';
 import { type EventDraft, parseEventDraft } from '../../kernel/log/event-line.ts';
 import { emptyBoard } from '../board.ts';
+import { heldBack } from '../tickets/held-ticket.ts';
 import { topics } from '../topics.ts';
 import { type MoveEnding, type TicketMove, TicketNotMoved } from './io/move-ticket.ts';
 import { trackerRoutes } from './routes.ts';
@@ -30,6 +31,7 @@ async function world(ending?: MoveEnding, board = emptyBoard()) {
       trackerRoutes({
         projects: { of: () => Promise.reject(new Error('no project is read')) },
         folderOf: () => undefined,
+        heldBack,
         state: {
           board: () => board,
           reached: async () => undefined,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { isSameUrl } from '../feeds/feed-channel.ts';
 import type { TrackerWebhook } from './api-answer.ts';
-import { isSameUrl, registrationStep, shortcomingsOf, trackerResourceTypes } from './registration.ts';
+import { registrationStep, shortcomingsOf, trackerResourceTypes } from './registration.ts';
 
 const URL = 'https://relay.example/Channel';
 const OTHER = 'https://relay.example/other';

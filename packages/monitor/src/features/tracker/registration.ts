@@ -1,6 +1,7 @@
 // The next step in registering the tracker's webhook, decided by the record in the global file and the tracker's list.
 // A registration that was interrupted at any step is finished by the next run.
 import type { Config } from '../config.ts';
+import { isSameUrl } from '../feeds/feed-channel.ts';
 import type { TrackerWebhook } from './api-answer.ts';
 
 /** What the webhook sends. `IssueRelation` is missing because the tracker does not deliver it. */
@@ -56,11 +57,6 @@ export function registrationStep({ record, url, force, existing }: RegistrationF
   const matching = existing.filter((webhook) => isSameUrl(webhook.url, url));
   const webhook = matching.find(({ enabled }) => enabled) ?? matching[0];
   return webhook ? { step: 'reuse', webhook, url } : { step: 'create', url };
-}
-
-/** Ignores case, because the tracker and the relay may write URLs differently. */
-export function isSameUrl(one: string | null | undefined, other: string): boolean {
-  return one?.toLowerCase() === other.toLowerCase();
 }
 
 /** The record, if there is one. A URL without an id does not count, because a webhook is deleted by its id. */

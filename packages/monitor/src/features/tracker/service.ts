@@ -1,23 +1,27 @@
 // The text of a ticket, and its workflow phase.
+import type { FoldSteps } from '../../kernel/board/fold-context.ts';
 import { boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
 import { Failure } from '../../kernel/failure.ts';
 import type { ApiAnswer } from '../../kernel/http/api-route.ts';
 import type { Asked } from '../../kernel/http/route.ts';
 import type { EventDraft } from '../../kernel/log/event-line.ts';
 import type { api } from '../api.ts';
-import type { RunProjects } from '../runs/io/run-project.ts';
-import { heldBack } from '../tickets/held-ticket.ts';
-import { createLookup } from '../tickets/subject.ts';
+import type { Config } from '../config.ts';
+import { workerOfTicket } from '../workers/current-worker.ts';
 import { isLatePhase } from './fold-tickets.ts';
 import type { MoveEnding } from './io/move-ticket.ts';
 import type { Ticket } from './ticket.ts';
 import { phaseNamed } from './ticket-phase.ts';
+import type { TicketContent } from './ticket-text.ts';
 import { boundedTicket, shownBounds } from './ticket-text.ts';
 import { hasTracker, trackerOf } from './tracker-of.ts';
 
+type TicketProject = { config: Config; readTicket: (ticket: string) => Promise<TicketContent | null> };
+
 export type TicketText = {
   state: StateAccess;
-  projects: Pick<RunProjects, 'of'>;
+  /** Rejects with the problem in the project's configuration. */
+  projects: { of: (folder: string) => Promise<TicketProject> };
   folderOf: (ticket: string) => string | undefined;
 };
 
@@ -27,7 +31,7 @@ export async function readTicketText(
   ticket: string,
 ): Promise<ApiAnswer<typeof api.getTicket>> {
   const board = boardOf(state);
-  const orchestrator = createLookup(board).ofTicket(ticket)?.worker?.orchestrator ?? '';
+  const orchestrator = workerOfTicket(board, ticket)?.orchestrator ?? '';
   const folder = board.runs.get(orchestrator)?.plan?.project ?? folderOf(ticket);
   const setUp = 'Set the tracker up: svc init, in the folder of the project.';
   if (folder === undefined)
@@ -47,7 +51,7 @@ export async function readTicketText(
 
 const MOVED_WITHIN_MS = 15_000;
 
-export type PhaseChanges = {
+export type PhaseChanges = Pick<FoldSteps, 'heldBack'> & {
   state: StateAccess;
   /** Resolves when the event is durable. */
   report: (draft: EventDraft) => Promise<{ seq: number }>;
@@ -61,7 +65,7 @@ export type PhaseChanges = {
  * caller learns the result.
  */
 export async function setPhase(
-  { state, report, outcomeOf, timeoutMs = MOVED_WITHIN_MS }: PhaseChanges,
+  { state, report, outcomeOf, heldBack, timeoutMs = MOVED_WITHIN_MS }: PhaseChanges,
   {
     ticket,
     phase: name,

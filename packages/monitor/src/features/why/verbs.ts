@@ -3,7 +3,7 @@ import { ruleWithAge } from '@svc/contract/worker-statuses';
 import { ofWorker, routeVerb } from '../../cli/kit/route-verb.ts';
 import { paint, printTable, type Terminal } from '../../cli/kit/terminal.ts';
 import { ageText, plainText, timeText, utcText } from '../../cli/kit/text.ts';
-import type { Link } from '../deploy/proof.ts';
+import type { Link } from '../tickets/proof.ts';
 import type { Receipt, Why } from '../workers/api.ts';
 import { readWorkerWords } from '../workers/verbs/worker-words.ts';
 

@@ -1,15 +1,14 @@
 // Why a ticket is in its state: the rule, the facts, what it waits for, where the facts disagree, and what is not known.
 import { agentSays, shownStatus } from '@svc/contract/worker-statuses';
-import type { Board } from '../../kernel/board/board.ts';
+import type { Board, Entities } from '../../kernel/board/board.ts';
 import { inOneLine } from '../agents/agent-output.ts';
 import { limitText, pausedBy, suspendedText } from '../agents/limits.ts';
 import type { AgentState } from '../agents/session.ts';
 import type { Deployment } from '../deploy/deployment.ts';
 import { isDeployTask } from '../deploy/lifecycle.ts';
-import { evidenceOf, proofOf } from '../deploy/proof.ts';
 import { ALL_CHECKS } from '../pull-requests/pull-request-verdict.ts';
-import type { TeamMachine, TeamRecord } from '../team/records.ts';
 import { contradictionsIn, unknownsIn } from '../tickets/inconsistencies.ts';
+import { evidenceOf, proofOf } from '../tickets/proof.ts';
 import { nameOf, ruleOf, waitOf } from '../tickets/rule.ts';
 import { createLookup, type Subject, shortSha } from '../tickets/subject.ts';
 import type { Ticket } from '../tracker/ticket.ts';
@@ -41,7 +40,7 @@ export function whyTicket(
   return received ?? (subject && whyOf(board, subject, now));
 }
 
-type ReceivedWorker = Extract<TeamRecord, { kind: 'worker' }>;
+type ReceivedWorker = Extract<Entities['team'], { kind: 'worker' }>;
 
 /** From what another machine has published, and what this machine knows of the pull request, the ticket and deploys. */
 function whyReceived(board: Board, ticket: string, orchestrator?: string, machine?: string): Why | undefined {
@@ -90,7 +89,7 @@ function whyReceived(board: Board, ticket: string, orchestrator?: string, machin
   };
 }
 
-function isOn(member: TeamMachine | undefined, machine: string | undefined): boolean {
+function isOn(member: Entities['members'] | undefined, machine: string | undefined): boolean {
   return member !== undefined && (machine === undefined || [member.id, member.machine].includes(machine));
 }
 

@@ -3,12 +3,16 @@ import { boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { type Routes, route } from '../../kernel/http/route.ts';
 import { api } from '../api.ts';
-import type { RunProjects } from '../runs/io/run-project.ts';
 import { workerNamed } from '../workers/service.ts';
+import type { Worktrees } from './io/worktrees.ts';
+
+type WorktreesOfProjects = {
+  of: (folder: string) => Promise<{ worktrees: Pick<Worktrees, 'changes' | 'files'> }>;
+};
 
 /** The worktree is found by the plan of the run, never by a path that a worker reports. */
 async function worktreeOf(
-  { state, projects }: { state: StateAccess; projects: RunProjects },
+  { state, projects }: { state: StateAccess; projects: WorktreesOfProjects },
   ticket: string,
   named: string | undefined,
 ) {
@@ -24,7 +28,7 @@ async function worktreeOf(
   return { orchestrator, name, base: plan.base, worktrees };
 }
 
-export function worktreeRoutes(options: { state: StateAccess; projects: RunProjects }): Routes {
+export function worktreeRoutes(options: { state: StateAccess; projects: WorktreesOfProjects }): Routes {
   return (app) => {
     route(app, api.getChanges, async ({ params, query }) => {
       const { orchestrator, name, base, worktrees } = await worktreeOf(

@@ -5,12 +5,11 @@ import { constants } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { safeSegment } from '@svc/contract/signal-file';
+import { endGroup } from '@svc/lib/end-group';
 import { createLimit } from '@svc/lib/limit';
 import { namesIn, openFile } from '@svc/lib/paths';
 import { groupExists } from '@svc/lib/pid';
 import { type ProcessStart, type ReadProcessStarts, system } from '@svc/lib/system';
-import type { Revivals } from '../../runs/acts.ts';
-import { endGroup } from '../../worktrees/io/steps.ts';
 import { agentFiles, type PidFile, pidFolder, readPidFile, readPidFileName, wrotePidFile } from './launch.ts';
 
 const MOST_FILES = 10_000;
@@ -127,7 +126,8 @@ export async function endLeftovers({
 }
 
 type Attempt = { orchestrator: string; ticket: string; attempt: number };
-export type MarkedEnd = Exclude<Revivals['lastEnd'], 'died'>;
+/** Hanging: it was stopped because it had become silent. Unstartable: its program is missing or not executable. */
+export type MarkedEnd = 'hanging' | 'unstartable';
 
 const PID = '.pid';
 const suffixes: Readonly<Record<MarkedEnd, string>> = { hanging: '.hung', unstartable: '.unstartable' };

@@ -1,9 +1,11 @@
 // For an agent whose commands see no git settings of the person: what its commits and its pushes by ssh need, as
 // variables.
-import { type Git, linesOf } from '../../worktrees/io/git.ts';
+import { linesOf } from '@svc/lib/git';
+
+type AskGit = { ask: (folder: string, args: readonly string[]) => Promise<{ stdout: string }> };
 
 /** As git itself would decide in the folder. No ssh program that only the repository names: others can write there. */
-export async function gitVariables(git: Git, folder: string): Promise<Record<string, string>> {
+export async function gitVariables(git: AskGit, folder: string): Promise<Record<string, string>> {
   const settings = async (key: string): Promise<string[]> =>
     linesOf((await git.ask(folder, ['config', '--show-scope', '--get-all', key])).stdout);
   const name = valueIn((await settings('user.name')).at(-1));

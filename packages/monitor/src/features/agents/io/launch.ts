@@ -8,6 +8,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { safeSegment } from '@svc/contract/signal-file';
+import { endGroup } from '@svc/lib/end-group';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifAllowed } from '@svc/lib/files';
 import { isFolder, openFile } from '@svc/lib/paths';
@@ -16,7 +17,6 @@ import type { RunCommand } from '@svc/lib/process';
 import type { ProcessStart, ReadProcessStarts } from '@svc/lib/system';
 import { Failure } from '../../../kernel/failure.ts';
 import { isSameProcess } from '../../workers/processes.ts';
-import { endGroup } from '../../worktrees/io/steps.ts';
 import { errorTail, inOneLine } from '../agent-output.ts';
 import type { AttachedImage } from '../schemas.ts';
 

@@ -2,18 +2,11 @@
 import { lookNow } from '@svc/lib/paths';
 import type { Board } from '../../../kernel/board/board.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
-import {
-  type BudgetStop,
-  type Budgets,
-  budgetStop,
-  hasBudget,
-  spendersOf,
-  spentNow,
-} from '../../runs/budget.ts';
 import { workerKey } from '../../workers/reduce-worker.ts';
 import { isPreMerge } from '../../workers/status-groups.ts';
 import type { Worker } from '../../workers/worker.ts';
 import { scopeOfWorker } from '../../workers/worker-attention.ts';
+import { type BudgetStop, type Budgets, budgetStop, hasBudget, spendersOf, spentNow } from '../budget.ts';
 import { isLimitOver, limitEnd, pausedBy, resumeMessage } from '../limits.ts';
 import type { AgentTalk, QueuedMessage } from './agent-session.ts';
 

@@ -5,7 +5,6 @@ import { createLimit } from '@svc/lib/limit';
 import type { Environment } from '../../../kernel/config/resolved-value.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import type { Config } from '../../config.ts';
-import { workerPrompt } from '../../skills/io/skills.ts';
 import { type AgentVariableSources, agentVariables, feedSecretVariables } from '../agent-environment.ts';
 import type { AgentCheck, ListedAgent } from '../api.ts';
 import { type AskedAgent, judgeAgent, type WantedChoice } from '../check.ts';
@@ -48,13 +47,23 @@ export type ProjectAgents = {
     agent: Pick<ChosenAgent, 'name' | 'commands'>,
     command: string,
     ticket: string,
-  ) => ReturnType<typeof workerPrompt>;
+  ) => Promise<Work>;
   list: () => Promise<ListedAgent[]>;
   /** Starts it and asks what it can do. With `kept`, what it answered a moment ago is enough. */
   ask: (name: string, options?: { wanted?: WantedChoice; kept?: boolean }) => Promise<AgentCheck>;
   /** The same, and whether it knows the worker command. */
   check: (name: string) => Promise<AgentCheck>;
 };
+
+type Work = { prompt: string } | AgentProblem;
+/** The first prompt of a worker, for an agent that may not know the command. */
+type WorkerPrompt = (given: {
+  agent: Pick<ChosenAgent, 'name' | 'commands'>;
+  command: string;
+  ticket: string;
+  home: string;
+  environment: Environment;
+}) => Promise<Work>;
 
 export function createProjectAgents(options: {
   config: Config;
@@ -68,6 +77,7 @@ export function createProjectAgents(options: {
   /** For each answer of an agent. */
   answerMs: number;
   asker: AgentAsker;
+  workerPrompt: WorkerPrompt;
   signal?: AbortSignal | undefined;
 }): ProjectAgents {
   const { config, folder, home, environment, locations, pathOf, answerMs, asker, signal } = options;
@@ -79,7 +89,7 @@ export function createProjectAgents(options: {
     findLoginEvidence(agent, { environment: variables(), inherited: environment(), home, folder });
 
   const promptFor: ProjectAgents['promptFor'] = (agent, command, ticket) =>
-    workerPrompt({ agent, command, ticket, home, environment: variables() });
+    options.workerPrompt({ agent, command, ticket, home, environment: variables() });
 
   function agentNamed(name: string): KnownAgent {
     const agent = all().find((one) => one.name === name);

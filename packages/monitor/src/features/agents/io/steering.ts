@@ -2,7 +2,6 @@
 import type { Fields } from '@svc/contract/payload-fields';
 import { Failure } from '../../../kernel/failure.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
-import { cutRequest } from '../../sessions/hook-event.ts';
 import type { Worker } from '../../workers/worker.ts';
 import { scopeOfWorker } from '../../workers/worker-attention.ts';
 import type { AgentOptions } from '../api.ts';
@@ -10,6 +9,7 @@ import { isKnownToAsk } from '../choice.ts';
 import { pausedBy } from '../limits.ts';
 import type { Answer } from '../messages.ts';
 import type { Setting } from '../offered.ts';
+import { cutRequest } from '../request-limit.ts';
 import { answerable } from '../requests.ts';
 import { shortText } from '../tools.ts';
 import type { AgentRecord } from './agent-record.ts';

@@ -9,7 +9,7 @@ import { plainText } from '../../../cli/kit/text.ts';
 import { collect, verb } from '../../../cli/kit/verb.ts';
 import { remedyOnMachine } from '../../../kernel/check/remedy-command.ts';
 import { Failure } from '../../../kernel/failure.ts';
-import { cutRequest, hookAnswers } from '../../sessions/hook-event.ts';
+import { cutRequest, hookAnswers } from '../request-limit.ts';
 
 const ROUTE = '/api/workers/{ticket}/agent';
 type AgentView = Answer<'GET', typeof ROUTE>;

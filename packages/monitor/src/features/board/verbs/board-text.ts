@@ -3,10 +3,10 @@
 
 import { ageText, plainText } from '../../../cli/kit/text.ts';
 import type { AttentionItem } from '../../attention/entity.ts';
-import type { TeamWorkerView } from '../../team/entity.ts';
 import { workerText } from '../../workers/worker-label.ts';
 import type { BoardView } from '../api.ts';
 import { itemsOfWorker } from '../board-columns.ts';
+import type { TeamWorkerView } from '../team-entity.ts';
 
 export type WorkerOnBoard = TeamWorkerView;
 

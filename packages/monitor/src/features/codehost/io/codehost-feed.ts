@@ -3,87 +3,29 @@ import { repoKey } from '@svc/contract/repo-name';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { byTimer, every, type Repeat } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
-import { pullRequestKey } from '../../../kernel/board/keys.ts';
-import type { StateFollower } from '../../../kernel/board/state-follower.ts';
 import type { Environment } from '../../../kernel/config/resolved-value.ts';
 import type { ApiAnswer } from '../../../kernel/http/api-route.ts';
-import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import type { EventLog } from '../../../kernel/log/event-log.ts';
 import type { api } from '../../api.ts';
 import type { Config } from '../../config.ts';
-import { createReconciler, RECONCILE_EVERY_MS } from '../../deploy/reconcile.ts';
-import {
-  type AwaitedDeploy,
-  awaitedDeploys,
-  claimUnseen,
-  knownDeploymentStates,
-  type UnseenClaim,
-  unseenClaims,
-  watchedPullRequests,
-} from '../../deploy/watched.ts';
 import type { FeedSecrets } from '../../feeds/delivery.ts';
 import type { Receiver } from '../../feeds/io/receiver.ts';
-import { knownPullRequest } from '../../pull-requests/fold-pull-request.ts';
-import type { KnownPullRequest } from '../../pull-requests/poll-differences.ts';
-import type { Reconciled } from '../../pull-requests/reconcile-pull-requests.ts';
+import type { PolledFeed } from '../../feeds/polled-feed.ts';
+import { unpolled } from '../../feeds/polled-feed.ts';
 import { createGh, type Gh } from '../gh.ts';
-import { type HookHold, hookEventsFor, hookHold } from '../hook-plan.ts';
-import { nothingWatched, pollingReport } from '../polling-report.ts';
+import { type HookHold, hookHold } from '../hook-plan.ts';
+import { type CoverageReport, coverageReport, nothingWatched, pollingReport } from '../polling-report.ts';
 import { type CodehostProblem, codehostProblemWords } from '../problem.ts';
+import { RECONCILE_EVERY_MS, type Reconciled, type RoundParts, type Rounds } from '../rounds.ts';
 import { createHookApi, hookMemoryFile, openHookMemory } from './hooks.ts';
 import { createReplay, type DeliveryReport } from './replay.ts';
-import { type Coverage, createSubscriptions } from './subscribe.ts';
+import { createSubscriptions } from './subscribe.ts';
 
 /** Besides every start and reconnect. */
 const REPLAY_EVERY_MS = 6 * 3_600_000;
 
 /** The least time between rounds that events trigger: the call budget has to last. */
 const ROUNDS_APART_MS = 300_000;
-
-/** What the log knows about things that are polled at the code host. */
-export type CodehostView = {
-  /** Resolves when every line that is in the log now has been folded. */
-  caughtUp: () => Promise<void>;
-  pullRequests: () => readonly { repo: string; number: number }[];
-  knownOf: (repo: string, number: number) => KnownPullRequest | undefined;
-  deploys: () => readonly AwaitedDeploy[];
-  /** Workers that claim a pull request which was not seen. */
-  claims: () => readonly UnseenClaim[];
-  /** The line about a claim for which a poll found nothing, if it is still unproven. */
-  claimUnseen: (claim: UnseenClaim) => EventDraft | undefined;
-  deploymentStates: (repo: string, id: number) => ReadonlySet<string> | undefined;
-};
-
-export function codehostView(
-  state: Pick<StateFollower, 'board' | 'reached'>,
-  lastSeq: () => number,
-  now: () => number,
-): CodehostView {
-  return {
-    caughtUp: () => state.reached(lastSeq()),
-    pullRequests: () => watchedPullRequests(state.board(), now()),
-    knownOf(repo, number) {
-      const known = state.board().pullRequests.get(pullRequestKey(repo, number));
-      return known && knownPullRequest(known);
-    },
-    deploys: () => awaitedDeploys(state.board(), now()),
-    claims: () => unseenClaims(state.board()),
-    claimUnseen: (claim) => claimUnseen(state.board(), claim),
-    deploymentStates: (repo, id) => knownDeploymentStates(state.board(), repo, id),
-  };
-}
-
-/** What a poll now of a feed found. */
-export type PolledFeed = ApiAnswer<typeof api.checkFeeds>['polled'][number];
-
-export function unpolled(
-  feed: PolledFeed['feed'],
-  state: 'disabled' | 'failed' | 'running',
-  { why, remedy }: { why: string; remedy: string | null },
-): PolledFeed {
-  const name = feed === 'codehost' ? 'code host' : 'tracker';
-  return { feed, name, state, checked: null, newEvents: null, why, remedy };
-}
 
 export type CodehostFeed = {
   /** Subscribes what is watched, then replays the last hour, then polls. */
@@ -102,7 +44,7 @@ export type CodehostFeed = {
   pollNow: () => Promise<PolledFeed>;
   gh: Gh;
   compare: (options: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
-  coverage: () => Coverage[];
+  coverage: () => CoverageReport[];
   figures: () => ApiAnswer<typeof api.getFeeds>['codehost'];
   /** Calls made, and the additional calls that polling everything would have made. */
   meter: () => { made: number; avoided: number };
@@ -121,12 +63,17 @@ export async function createCodehostFeed(options: {
   ticketPrefixes: () => readonly string[];
   logger: Logger;
   now: () => number;
-  view: CodehostView;
+  /** Resolves when every line that is in the log now has been folded. */
+  caughtUp: () => Promise<void>;
+  /** What is polled, round by round. */
+  createRounds: (parts: RoundParts) => Rounds;
+  /** What the hook of a repository has to report. */
+  hookEvents: (configs: readonly Config[], repo: string) => readonly string[];
   /** How programs and timers run; replaced in a simulation. */
   run?: RunCommand;
   repeat?: Repeat;
 }): Promise<CodehostFeed> {
-  const { configs, log, logger, now, view, run = runCommand, repeat = byTimer } = options;
+  const { configs, log, logger, now, caughtUp, hookEvents, run = runCommand, repeat = byTimer } = options;
   const stopping = new AbortController();
   const watched = (): string[] => configs().flatMap(({ svc }) => svc.monitor.github.watchRepos);
   const repos = new Map(watched().map((repo) => [repoKey(repo), repo]));
@@ -156,7 +103,7 @@ export async function createCodehostFeed(options: {
     hooks,
     channelUrl,
     secretFor,
-    events: (repo) => hookEventsFor(configs(), repo),
+    events: (repo) => hookEvents(configs(), repo),
     heldBack,
     memory: await openHookMemory(hookMemoryFile(options.dataDir)),
     now,
@@ -170,25 +117,14 @@ export async function createCodehostFeed(options: {
     secretFor,
     now,
   });
-  const reconciler = createReconciler({
+  const reconciler = options.createRounds({
     gh,
     append: log.appendOnce,
-    knownOf: view.knownOf,
-    deploymentStates: view.deploymentStates,
     isCovered: subscriptions.isCovered,
     ticketPrefixes: options.ticketPrefixes,
     now,
     lastSeq: log.lastSeq,
-    async watched() {
-      await view.caughtUp();
-      return {
-        repos: [...repos.values()],
-        pullRequests: view.pullRequests(),
-        deploys: view.deploys(),
-        claims: view.claims(),
-      };
-    },
-    claimUnseen: view.claimUnseen,
+    repos: () => [...repos.values()],
   });
   /** Why the last replay or the last round failed; null if it succeeded. */
   const problems: Record<'replay' | 'round', CodehostProblem | null> = { replay: null, round: null };
@@ -253,7 +189,7 @@ export async function createCodehostFeed(options: {
 
   /** The settings of a hook: if the channel or the secret changes, it is checked again. */
   const hookSettings = (repo: string): string =>
-    JSON.stringify([channelUrl(), secretFor(repo), heldBack(repo), hookEventsFor(configs(), repo)]);
+    JSON.stringify([channelUrl(), secretFor(repo), heldBack(repo), hookEvents(configs(), repo)]);
   const subscribedWith = new Map([...repos].map(([key, repo]) => [key, hookSettings(repo)]));
 
   function add(repo: string): void {
@@ -311,7 +247,7 @@ export async function createCodehostFeed(options: {
       if (repos.size === 0) return;
       await subscriptions.ensureAll(repos.values());
       await replays.runNow();
-      await view.caughtUp();
+      await caughtUp();
       await rounds.runNow();
     },
     replaySoon: () => (subscriptions.coverage().length === 0 ? Promise.resolve() : replays.runAfresh()),
@@ -331,7 +267,7 @@ export async function createCodehostFeed(options: {
         });
       const { checked, logged: newEvents, problems: found } = lastRound;
       // The board shows what was found when the caller has the answer.
-      await view.caughtUp();
+      await caughtUp();
       const [first, ...others] = found;
       const done = { feed: 'codehost', name: 'code host', checked, newEvents } as const;
       if (first === undefined) return { ...done, state: 'polled', why: null, remedy: null };
@@ -340,7 +276,7 @@ export async function createCodehostFeed(options: {
       return { ...done, state: 'failed', why: `${first.repo}: ${why}${more}`, remedy };
     },
     compare: replay.compareDeliveries,
-    coverage: subscriptions.coverage,
+    coverage: () => subscriptions.coverage().map(coverageReport),
     meter: reconciler.meter,
     figures() {
       const budget = gh.figures();

@@ -16,10 +16,10 @@ import {
 } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { openEventLog } from '../../../kernel/log/event-log.ts';
-import { codehostFeed } from '../../feeds/io/feed.ts';
 import { createReceiver } from '../../feeds/io/receiver.ts';
 import { createGh } from '../gh.ts';
 import { codehostEventTypes } from '../map-codehost.ts';
+import { codehostFeed } from '../webhook-feed.ts';
 import { createHookApi, openHookMemory } from './hooks.ts';
 
 import { createReplay } from './replay.ts';

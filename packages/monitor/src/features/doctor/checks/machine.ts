@@ -14,12 +14,12 @@ import { refuseNewerData } from '../../../kernel/disk/data-format.ts';
 import { filesRemedy, judgeDisk, spaceRemedy } from '../../../kernel/disk/judge-disk.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import type { DoctorProject, DoctorProjects } from '../../configuration/checks/files.ts';
-import { openWorktrees } from '../../findings/verbs/open-worktrees.ts';
 import { hookedAgents } from '../../sessions/hook-event.ts';
 import { hookScriptProblem } from '../../sessions/io/script.ts';
 import { hooksProblem, installCommand, readHookSettings } from '../../sessions/io/settings.ts';
 import { isLost } from '../../worktrees/io/inspect.ts';
 import type { ListedWorktree, Worktrees } from '../../worktrees/io/worktrees.ts';
+import { openWorktrees } from '../../worktrees/verbs/open-worktrees.ts';
 
 export async function checkDisk(
   machine: Machine,

@@ -10,11 +10,13 @@ import { Failure } from '../../../kernel/failure.ts';
 import type { EventLine } from '../../../kernel/log/event-line.ts';
 import type { EventLog } from '../../../kernel/log/event-log.ts';
 import { listFilledMonthFiles } from '../../../kernel/log/month-file.ts';
+import { codehostFeed } from '../../codehost/webhook-feed.ts';
 import type { Config } from '../../config.ts';
 import { secretProblem } from '../../feeds/delivery.ts';
-import { codehostFeed, type Feed, type Secrets, trackerFeed } from '../../feeds/io/feed.ts';
+import { type Feed, type Secrets } from '../../feeds/io/feed.ts';
 import { selfTestRequest } from '../../feeds/io/feed-ping.ts';
 import { readSummarySettings } from '../../summaries/settings.ts';
+import { trackerFeed } from '../../tracker/webhook-feed.ts';
 import type { SelfCheck, TriedDelivery } from '../self-check.ts';
 
 const TIMEOUT_MS = 5_000;

@@ -28,8 +28,8 @@ import { findPositionOfSeq, findPositionOfTime } from '../../../kernel/log/find-
 import { followLog } from '../../../kernel/log/follow.ts';
 import { createJqFilter } from '../../../kernel/log/jq-filter.ts';
 import { readEntries } from '../../../kernel/log/read-lines.ts';
-import { arrivalObstacle } from '../../feeds/event-arrival.ts';
 import { topics } from '../../topics.ts';
+import { arrivalObstacle } from '../event-arrival.ts';
 
 type ConditionOptions = {
   event?: string;

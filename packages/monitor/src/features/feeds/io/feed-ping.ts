@@ -4,15 +4,7 @@
 // Its body has one key and no spaces, so a relay that re-serialises bodies writes the same bytes.
 import type { FeedChannel } from '../feed-channel.ts';
 import { SELF_TEST_HEADER } from '../feed-grade.ts';
-import {
-  codehostFeed,
-  type Feed,
-  type FeedName,
-  isSignedBy,
-  type Secrets,
-  sign,
-  trackerFeed,
-} from './feed.ts';
+import { type Feed, type FeedName, isSignedBy, type Secrets, sign } from './feed.ts';
 import type { SelfTest } from './inbox.ts';
 import type { Post } from './provision-channel.ts';
 import { wordsForError, wordsForStatus } from './session.ts';
@@ -31,10 +23,17 @@ export type FeedPing = {
   ping: (targets: readonly PingTarget[], timeoutMs: number) => Promise<PingResult[]>;
 };
 
-const definitions: Record<FeedName, Feed> = { codehost: codehostFeed, tracker: trackerFeed };
 const repairHint = 'Fetch what is missing: svc feeds check --repair; then: svc monitor restart';
 
-export function createFeedPing({ secrets, post }: { secrets: () => Secrets; post: Post }): FeedPing {
+export function createFeedPing({
+  definitions,
+  secrets,
+  post,
+}: {
+  definitions: Record<FeedName, Feed>;
+  secrets: () => Secrets;
+  post: Post;
+}): FeedPing {
   /** What to do when a test arrives, by its id. */
   const underWay = new Map<string, () => void>();
 

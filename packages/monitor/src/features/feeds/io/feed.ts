@@ -1,19 +1,10 @@
 // The two feeds that deliver to us, as data: where the signature and the delivery id are, and how a payload becomes an
 // event. Only core knows the vendors' header names.
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
-import { type DeliveryHeader, headerValue, type ReceivedHeaders } from '@svc/contract/vendor-names';
+import { type DeliveryHeader, type ReceivedHeaders } from '@svc/contract/vendor-names';
 import type { Environment } from '../../../kernel/config/resolved-value.ts';
-import { codehostEventType, mapCodehost } from '../../codehost/map-codehost.ts';
 import type { Config } from '../../config.ts';
-import { mapTracker } from '../../tracker/map-tracker.ts';
-import {
-  type DeliveryMeta,
-  type FeedSecrets,
-  type Mapping,
-  parseCodehostSignature,
-  parseTrackerSignature,
-  SHORTEST_SECRET,
-} from '../delivery.ts';
+import { type DeliveryMeta, type FeedSecrets, type Mapping, SHORTEST_SECRET } from '../delivery.ts';
 
 export type FeedName = 'codehost' | 'tracker';
 
@@ -28,46 +19,6 @@ export type Feed = {
   /** The time that the payload states; undefined if it has none. */
   sentAt: (payload: unknown) => number | undefined;
 };
-
-export const codehostFeed: Feed = {
-  name: 'codehost',
-  path: '/api/webhook',
-  signatureHeader: 'X-Hub-Signature-256',
-  deliveryHeader: 'X-Codehost-Delivery',
-  signatureIn: (headers) => parseCodehostSignature(headerValue(headers, 'X-Hub-Signature-256')),
-  map(headers, payload, meta) {
-    const type = codehostEventType(headerValue(headers, 'X-Codehost-Event'), payload);
-    if (type === undefined)
-      return { ok: false, problem: 'the event type is in no header and cannot be inferred' };
-    return mapCodehost(type, payload, meta);
-  },
-  sentAt: () => undefined,
-};
-
-export const trackerFeed: Feed = {
-  name: 'tracker',
-  path: '/api/webhook/tracker',
-  signatureHeader: 'Tracker-Signature',
-  deliveryHeader: 'Tracker-Delivery',
-  signatureIn: (headers) => parseTrackerSignature(headerValue(headers, 'Tracker-Signature')),
-  map(_headers, payload, meta) {
-    if (typeIn(payload) === undefined) return { ok: false, problem: 'the payload has no type' };
-    return mapTracker(payload, meta);
-  },
-  sentAt(payload) {
-    const time = fieldOf(payload, 'webhookTimestamp');
-    return typeof time === 'number' && Number.isFinite(time) ? time : undefined;
-  },
-};
-
-function typeIn(payload: unknown): string | undefined {
-  const type = fieldOf(payload, 'type');
-  return typeof type === 'string' && type !== '' ? type : undefined;
-}
-
-function fieldOf(payload: unknown, name: string): unknown {
-  return typeof payload === 'object' && payload !== null ? Reflect.get(payload, name) : undefined;
-}
 
 // HMAC-SHA256 over the raw bytes, compared in constant time against every configured secret.
 

@@ -8,15 +8,12 @@ import type { ApiAnswer } from '../../../kernel/http/api-route.ts';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import type { EventLog } from '../../../kernel/log/event-log.ts';
 import type { api } from '../../api.ts';
-import { type CodehostFeed, unpolled } from '../../codehost/io/codehost-feed.ts';
-import { coverageReport } from '../../codehost/polling-report.ts';
 import type { Config } from '../../config.ts';
-import type { TrackerPoll } from '../../tracker/io/tracker-poll.ts';
-import { providerOf } from '../../tracker/tracker-of.ts';
 import { type FeedChannel, feedChannel } from '../feed-channel.ts';
 import { type FeedGrade, feedEdge } from '../feed-grade.ts';
+import { type PolledFeed, unpolled } from '../polled-feed.ts';
 import type { Receive } from './delivery-service.ts';
-import { type FeedName, type Secrets, trackerFeed } from './feed.ts';
+import { type FeedName, type Secrets } from './feed.ts';
 import { createFeedPing, type PingResult } from './feed-ping.ts';
 import { createPost, type ReadKey, readKeyOf } from './provision-channel.ts';
 import type { Receiver } from './receiver.ts';
@@ -80,6 +77,25 @@ export type Feeds = {
   report: () => ApiAnswer<typeof api.getFeeds>;
 };
 
+type Report = ApiAnswer<typeof api.getFeeds>;
+
+type CodehostPart = {
+  begin: () => Promise<void>;
+  reconfigure: () => void;
+  stop: () => Promise<void>;
+  /** Deliveries may have been missed. */
+  replaySoon: () => Promise<unknown>;
+  pollNow: () => Promise<PolledFeed>;
+  compare: (asked: {
+    withinMs: number;
+    repair: boolean;
+  }) => Promise<ApiAnswer<typeof api.checkFeeds>['repos']>;
+  coverage: () => Report['repos'];
+  figures: () => Report['codehost'];
+};
+
+type TrackerPart = { pollNow: () => Promise<PolledFeed[]>; figures: () => Report['tracker'] };
+
 export function createFeeds(options: {
   configs: () => readonly Config[];
   /** A channel that is set only in a project's committed file. */
@@ -91,8 +107,10 @@ export function createFeeds(options: {
   hostId: string;
   receivers: Record<FeedName, Receiver>;
   log: EventLog;
-  codehost: CodehostFeed;
-  tracker: () => TrackerPoll;
+  codehost: CodehostPart;
+  tracker: () => TrackerPart;
+  /** Where the tickets of a project are. */
+  providerOf: (tracker: Config['svc']['tracker']) => 'linear' | 'github' | undefined;
   logger: Logger;
 }): Feeds {
   const { secrets, environment, receivers, log, codehost, tracker, logger } = options;
@@ -105,7 +123,8 @@ export function createFeeds(options: {
       logger.error({ err: error }, 'the state of a feed could not be logged'),
     );
   };
-  const feedPing = createFeedPing({ secrets, post: createPost({ proxy: environment }) });
+  const definitions = { codehost: receivers.codehost.feed, tracker: receivers.tracker.feed };
+  const feedPing = createFeedPing({ definitions, secrets, post: createPost({ proxy: environment }) });
   const open = (wanted: FeedsChannel): OpenTunnel => {
     const { feeds, channel, readKey } = wanted;
     const name = feeds.join(' and ');
@@ -197,7 +216,7 @@ export function createFeeds(options: {
         ...tunnel.state().grade,
         ...tunnel.stats(),
       })),
-      repos: codehost.coverage().map(coverageReport),
+      repos: codehost.coverage(),
       codehost: codehost.figures(),
       tracker: tracker().figures(),
     }),
@@ -216,8 +235,9 @@ function channelsOf(options: {
   committedChannel: () => string | undefined;
   secrets: () => Secrets;
   environment: Environment;
+  providerOf: (tracker: Config['svc']['tracker']) => 'linear' | 'github' | undefined;
 }): FeedsChannel[] {
-  const { environment } = options;
+  const { environment, providerOf } = options;
   const [configs, secrets] = [options.configs(), options.secrets()];
   const first = (pick: (config: Config) => string | undefined) =>
     configs.map(pick).find((url) => url !== undefined);
@@ -253,7 +273,7 @@ function receiveFor(feeds: readonly FeedName[], receivers: Record<FeedName, Rece
   const [only] = feeds;
   if (feeds.length === 1 && only !== undefined) return (delivery) => receivers[only].receive(delivery);
   return (delivery) => {
-    const isTracker = trackerFeed.signatureIn(delivery.headers) !== undefined;
+    const isTracker = receivers.tracker.feed.signatureIn(delivery.headers) !== undefined;
     return receivers[isTracker ? 'tracker' : 'codehost'].receive(delivery);
   };
 }

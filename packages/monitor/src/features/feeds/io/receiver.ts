@@ -6,7 +6,7 @@ import { headerValue, type ReceivedHeaders } from '@svc/contract/vendor-names';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import type { EventLog } from '../../../kernel/log/event-log.ts';
 import { LogNotWritable } from '../../../kernel/log/log-entry.ts';
-import type { GithubTracker } from '../../tracker/tracker-of.ts';
+import type { TicketFact } from '../delivery.ts';
 import { type DeliveryMeta, type FeedSecrets, secretProblem } from '../delivery.ts';
 import { SELF_TEST_HEADER } from '../feed-grade.ts';
 import { type Feed, isSignedBy, signatureFingerprint } from './feed.ts';
@@ -72,8 +72,7 @@ export function createReceiver(options: {
   secrets: () => FeedSecrets;
   log: Pick<EventLog, 'appendOnce'>;
   ticketPrefixes: () => readonly string[];
-  /** Repositories whose issues are tickets. */
-  trackedRepos?: () => readonly GithubTracker[];
+  ticketFact?: TicketFact;
   now: () => number;
   onOutcome: (outcome: Outcome) => void;
   /** How long an accepted delivery took, from its bytes to the durable line. */
@@ -108,8 +107,8 @@ export function createReceiver(options: {
     const sentAt = feed.sentAt(payload.value);
     const late = via === 'live' && sentAt !== undefined && now() - sentAt > FRESH_MS;
     const ticketPrefixes = options.ticketPrefixes();
-    const trackedRepos = options.trackedRepos?.();
-    const meta: DeliveryMeta = { deliveryId, via: late ? 'replay' : via, ticketPrefixes, trackedRepos };
+    const { ticketFact } = options;
+    const meta: DeliveryMeta = { deliveryId, via: late ? 'replay' : via, ticketPrefixes, ticketFact };
     if (relay !== undefined) meta.relay = relay;
     const mapping = feed.map(headers, payload.value, meta);
     if (!mapping.ok) return { answer: badPayload(mapping.problem) };

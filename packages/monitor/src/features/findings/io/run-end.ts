@@ -10,7 +10,6 @@ import { leadsOut } from '../../../kernel/disk/private-file.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import type { Config } from '../../config.ts';
-import type { Findings } from '../../worktrees/io/context.ts';
 import { type FilingConsent, filingConsent } from '../filing-consent.ts';
 import { drainQueue, openDestinations, reasonsOf } from './drain.ts';
 import {
@@ -20,6 +19,30 @@ import {
   projectFindingsFile,
   textOf,
 } from './queue.ts';
+
+export type FiledFindings = {
+  /** The folder whose queues were read. */
+  project: string;
+  filed: number;
+  /** Findings that are still waiting. */
+  left: number;
+  /** Why they are waiting; null when none is. */
+  why: string | null;
+};
+
+export type Findings = {
+  /** One entry for each waiting finding: its title, or the text of a line that cannot be parsed. */
+  waiting: (project: string) => Promise<string[]>;
+  /** The folder of all queues. */
+  folder: (project: string) => string;
+  /** Files them if the project has consent. What is not filed stays where it is. */
+  file: (given: {
+    /** The folder of the project, or its folder in a worktree. */
+    project: string;
+    scope: EventDraft['scope'];
+    signal: AbortSignal;
+  }) => Promise<FiledFindings>;
+};
 
 /** `createRunEndFindings({ config, locks, trackerApiUrl, environment, source: 'orchestrator', report, now })` */
 export function createRunEndFindings(options: {

@@ -7,14 +7,14 @@ import { Failure } from '../../../kernel/failure.ts';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import { agentTemplateProblems } from '../../agents/agent-template.ts';
 import type { AgentCheck } from '../../agents/api.ts';
+import { budgetStop, spendersOf } from '../../agents/budget.ts';
 import type { AgentProblem } from '../../agents/choice.ts';
 import { checkWorkerCommand } from '../../agents/worker-command.ts';
 import type { Config } from '../../config.ts';
-import type { Dependencies } from '../../tracker/dependencies.ts';
+import type { Dependencies, OutsideBlocker } from '../../tracker/dependencies.ts';
 import { ticketWritten } from '../../tracker/tracker-of.ts';
-import type { OutsideBlocker } from '../api.ts';
-import { budgetStop, spendersOf } from '../budget.ts';
-import { branchNameProblem, type PlanProblem, type RunPlan, readPlan } from '../plan.ts';
+import { branchNameProblem } from '../../worktrees/branch-name.ts';
+import { type PlanProblem, type RunPlan, readPlan } from '../plan.ts';
 import { asProblem, type RunProject, type RunProjects } from './run-project.ts';
 
 export type RunRequest = {

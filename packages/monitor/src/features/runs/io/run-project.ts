@@ -25,11 +25,12 @@ import { gitVariables } from '../../agents/io/git-variables.ts';
 import { checkProgram } from '../../agents/io/launch.ts';
 import { createAgentAsker, createProjectAgents } from '../../agents/io/project-agents.ts';
 import type { Config } from '../../config.ts';
+import type { Findings } from '../../findings/io/run-end.ts';
+import { workerPrompt } from '../../skills/io/skills.ts';
 import type { TicketReader } from '../../tracker/io/read-ticket.ts';
 import type { TicketContent } from '../../tracker/ticket-text.ts';
 import { createVerifier, type Verifier } from '../../verify/io/verifier.ts';
 import type { SignalStore } from '../../workers/io/signal-store.ts';
-import type { Findings } from '../../worktrees/io/context.ts';
 import { createGit } from '../../worktrees/io/git.ts';
 import { createWorktrees, type Worktrees } from '../../worktrees/io/worktrees.ts';
 import type { ProjectLimits } from '../acts.ts';
@@ -143,7 +144,7 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
   async function make(folder: string, config: Config): Promise<Omit<RunProject, 'problems'>> {
     const environment = options.environment();
     const findings = options.findingsOf(config);
-    const agents = createProjectAgents({ ...options, config, folder, pathOf: 'daemon', asker });
+    const agents = createProjectAgents({ ...options, workerPrompt, config, folder, pathOf: 'daemon', asker });
     const { promptFor, variables, locate } = agents;
     const chosenFor = (plan: RunPlan, ticket: string) =>
       chooseAgent(config.svc.orchestration, plan, ticket, locate);

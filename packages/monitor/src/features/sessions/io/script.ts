@@ -7,12 +7,12 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { parsedJson } from '@svc/contract/payload-fields';
 import { ifPresent } from '@svc/lib/files';
 import { isThere, readText, stat } from '@svc/lib/paths';
+import { shellQuoted } from '@svc/lib/shell-quoted';
 import { system } from '@svc/lib/system';
 import { z } from 'zod';
 import { hookTokenFile, readHookToken } from '../../../kernel/access/token-file.ts';
 import type { Machine } from '../../../kernel/config/environment.ts';
 import { writeFileAtomically, writeSecretFile } from '../../../kernel/disk/atomic-write.ts';
-import { shellQuoted } from '../../worktrees/io/bundle.ts';
 
 export const hookScript = (dataDir: string): string => join(dataDir, 'svc-agent-hook');
 

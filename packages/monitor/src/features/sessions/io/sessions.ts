@@ -16,9 +16,10 @@ import { type Append, appendAndWait, boardOf, type StateAccess } from '../../../
 import { gitBranch, worktreeRoot } from '../../../kernel/disk/git-folder.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { draft } from '../../../kernel/log/event-line.ts';
+import { type hookAnswers } from '../../agents/request-limit.ts';
 import type { AgentRequest } from '../../workers/agent-fields.ts';
 import { sessionEvent } from '../fold-session.ts';
-import { ANSWER_WITHIN_MS, type hookAnswers } from '../hook-event.ts';
+import { ANSWER_WITHIN_MS } from '../hook-event.ts';
 import { type HookAsk, type HookReport, heardFrom, type NotedReport, requestOf } from '../hooks.ts';
 import type { Session } from '../session.ts';
 import { type Signs, watchSigns } from './signs.ts';

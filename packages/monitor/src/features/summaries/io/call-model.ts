@@ -3,7 +3,7 @@
 import type { LanguageModelUsage } from 'ai';
 import type { Logger } from 'pino';
 import { costOf, pricesAsOf, type TokenUse } from '../../agents/prices.ts';
-import type { ProviderName } from '../providers.ts';
+import { type ProviderName } from '../providers.ts';
 import type { Access } from '../settings.ts';
 import type { Prompt } from '../summary-prompt.ts';
 import type { Lease, ModelFigures, Purpose } from './limiter.ts';

@@ -1,11 +1,8 @@
 // The one reader of a ticket's text: for agents, the verifier, the command line, the dashboard and MCP. A ticket belongs to
 // the first provider that has it; the issue tracker of the project is one of them.
 
-import type { Board } from '../../../kernel/board/board.ts';
 import { Failure } from '../../../kernel/failure.ts';
-import type { AgentProblem } from '../../agents/choice.ts';
 import type { Config } from '../../config.ts';
-import { isLocalTicket, localTicketText } from '../../tasks/task.ts';
 import { numberedTicket } from '../dependencies.ts';
 import { type TicketContent, ticketFrom, type WrittenTicket } from '../ticket-text.ts';
 import { trackerOf } from '../tracker-of.ts';
@@ -20,11 +17,13 @@ export type TicketProvider = {
   unknown: (config: Config, tickets: readonly string[]) => Promise<string[]>;
 };
 
+type TicketProblem = { problem: string; remedy: string };
+
 export type TicketReader = {
   /** Null: the project has no tracker that can be asked. Rejects with the fix: an unread ticket is never an empty one. */
   read: (config: Config, ticket: string) => Promise<TicketContent | null>;
   /** What keeps these tickets from being worked on: they do not exist, or nobody can tell. */
-  findMissing: (config: Config, tickets: readonly string[]) => Promise<AgentProblem[]>;
+  findMissing: (config: Config, tickets: readonly string[]) => Promise<TicketProblem[]>;
 };
 
 export function createTicketReader(providers: readonly TicketProvider[]): TicketReader {
@@ -38,7 +37,7 @@ export function createTicketReader(providers: readonly TicketProvider[]): Ticket
       return ticketFrom(ticket, written);
     },
     async findMissing(config, tickets) {
-      const problems: AgentProblem[] = [];
+      const problems: TicketProblem[] = [];
       for (const provider of providers) {
         const own = tickets.filter((ticket) => providerOf(config, ticket) === provider);
         if (own.length === 0) continue;
@@ -63,23 +62,8 @@ function unknownTicket(ticket: string): Failure {
   );
 }
 
-function asProblem({ message, remedy }: Failure): AgentProblem {
+function asProblem({ message, remedy }: Failure): TicketProblem {
   return { problem: message, remedy: remedy ?? '' };
-}
-
-/** Tickets that only svc knows: their text is in the log. */
-export function localTickets(board: () => Pick<Board, 'tasks' | 'tickets'>): TicketProvider {
-  return {
-    has: (_config, ticket) => isLocalTicket(board(), ticket),
-    async read(_config, ticket) {
-      const words = localTicketText(board(), ticket);
-      if (words === undefined) return undefined;
-      const state = board().tickets.get(ticket.toUpperCase())?.state?.name ?? null;
-      const none = { url: null, author: null, labels: [], links: [], comments: [], commentCount: 0 };
-      return { ...none, ...words, state };
-    },
-    unknown: async () => [],
-  };
 }
 
 /** The issue tracker of a project. Without its settings, such as the token, there is none that could be asked. */

@@ -1,7 +1,7 @@
 // The issue tracker as the rest of the product sees it. Each provider is a folder that implements `Tracker`; which one a
 // project uses is decided by `trackerOf` (core) and opened by `openTracker`.
 import { Failure, type FailureCode } from '../../../kernel/failure.ts';
-import type { Destination, FindingSeverity } from '../../findings/findings.ts';
+import type { Severity } from '../../attention/severity.ts';
 import type {
   TrackerIssueState,
   TrackerProblem,
@@ -58,13 +58,13 @@ export type NewTicket = {
   title: string;
   text: string;
   labels: readonly string[];
-  severity: FindingSeverity;
+  severity: Severity;
 };
 
 export type FiledTicket = { filedAs: string; url: string };
 
 export type TicketDestination = {
-  name: Destination;
+  name: 'tracker' | 'codehost';
   /** A description: `team ABC of the issue tracker`. */
   description: string;
   /** Tickets that may be filed at once. */

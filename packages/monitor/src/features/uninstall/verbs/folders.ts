@@ -3,10 +3,10 @@
 import { basename, join } from 'node:path';
 import { ifPresent } from '@svc/lib/files';
 import { entriesIn, lstat, namesIn } from '@svc/lib/paths';
+import { shellQuoted } from '@svc/lib/shell-quoted';
 import { plainText } from '../../../cli/kit/text.ts';
 import { formatFile, readFormat } from '../../../kernel/disk/data-format.ts';
 import { removeTree } from '../../../kernel/disk/private-file.ts';
-import { shellQuoted } from '../../worktrees/io/bundle.ts';
 import { type Item, type Leaving, type Left, orLeft, type Part, removeEmpty } from './part.ts';
 
 const dataNames = new Set([

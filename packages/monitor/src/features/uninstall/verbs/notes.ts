@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { ifPresent } from '@svc/lib/files';
 import { isFolder, isThere, readText } from '@svc/lib/paths';
+import { shellQuoted } from '@svc/lib/shell-quoted';
 import { completionScript, shells } from '../../../cli/completion/scripts.ts';
 import { plainText } from '../../../cli/kit/text.ts';
 import type { ServedProject } from '../../../kernel/config/projects.ts';
-import { shellQuoted } from '../../worktrees/io/bundle.ts';
 import { isInside } from '../../worktrees/io/context.ts';
 import type { Item, Leaving, Part } from './part.ts';
 

@@ -2,15 +2,15 @@
 import { dirname, join } from 'node:path';
 import { ifPresent } from '@svc/lib/files';
 import { isFolder, isThere, lstat, namesIn, readText } from '@svc/lib/paths';
+import { shellQuoted } from '@svc/lib/shell-quoted';
 import { plainText } from '../../../cli/kit/text.ts';
 import type { ServedProject } from '../../../kernel/config/projects.ts';
 import { writeFileAtomically } from '../../../kernel/disk/atomic-write.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { Config } from '../../config.ts';
-import { openWorktrees } from '../../findings/verbs/open-worktrees.ts';
-import { shellQuoted } from '../../worktrees/io/bundle.ts';
 import { isLost, type Losses, lossLines } from '../../worktrees/io/inspect.ts';
 import type { ListedWorktree, Worktrees } from '../../worktrees/io/worktrees.ts';
+import { openWorktrees } from '../../worktrees/verbs/open-worktrees.ts';
 import {
   type Item,
   type Leaving,

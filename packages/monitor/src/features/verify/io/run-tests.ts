@@ -1,12 +1,12 @@
 // Sets up a fresh worktree and runs the project's tests in it. All output goes to one bounded log.
 import { join } from 'node:path';
+import { endGroup } from '@svc/lib/end-group';
 import { readdir, readText, stat } from '@svc/lib/paths';
 import type { Environment } from '../../../kernel/config/resolved-value.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import type { Config } from '../../config.ts';
 import type { SetupVariables } from '../../context/setup-variables.ts';
 import {
-  endGroup,
   hookSteps,
   openStepLog,
   runStep,

@@ -5,6 +5,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeSegment } from '@svc/contract/signal-file';
+import { endGroup } from '@svc/lib/end-group';
 import { readdir, realpath } from '@svc/lib/paths';
 import type { ReadProcessStarts } from '@svc/lib/system';
 import { z } from 'zod';
@@ -15,7 +16,6 @@ import { removeTree } from '../../../kernel/disk/private-file.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { isInside } from '../../worktrees/io/context.ts';
 import { checkOut, type Git, gitWorktrees, LONG_MS } from '../../worktrees/io/git.ts';
-import { endGroup } from '../../worktrees/io/steps.ts';
 import { type AskGit, mustAnswer } from './ask-git.ts';
 
 const commit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;

@@ -3,9 +3,11 @@
 // is verified before anything is removed.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { linesOf } from '@svc/lib/git';
 import { namesIn, openFile, stat } from '@svc/lib/paths';
+import { shellQuoted } from '@svc/lib/shell-quoted';
 import { Failure } from '../../../kernel/failure.ts';
-import { type Git, LONG_MS, linesOf, safeRefs, type Tip } from './git.ts';
+import { type Git, LONG_MS, safeRefs, type Tip } from './git.ts';
 
 const KEPT_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -151,10 +153,6 @@ export function restoreCommands(kept: Kept, branchIsGone: boolean): string[] {
         return [`git fetch ${file} ${shellQuoted(ref)} && git stash apply FETCH_HEAD`];
     }
   });
-}
-
-export function shellQuoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** The branch refs, and HEAD if it is not one of them. */

@@ -5,11 +5,12 @@ import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { systemErrorCode } from '@svc/lib/errors';
 import type { GitOptions } from '@svc/lib/git';
+import { linesOf } from '@svc/lib/git';
 import { lstat, openFile, readlink } from '@svc/lib/paths';
 import { Failure } from '../../../kernel/failure.ts';
 import type { WorktreeChanges } from '../../agents/api.ts';
 import { folderIn, type WorktreeContext } from './context.ts';
-import { findBase, gitWorktrees, linesOf } from './git.ts';
+import { findBase, gitWorktrees } from './git.ts';
 import { OWN_FILE } from './inspect.ts';
 
 const MOST_FILES = 500;

@@ -16,10 +16,10 @@ import { writeFileAtomically } from '../../../kernel/disk/atomic-write.ts';
 import { worktreeRoot } from '../../../kernel/disk/git-folder.ts';
 import { type FileLocks, type Hold, tryHold } from '../../../kernel/disk/lock.ts';
 import { Failure } from '../../../kernel/failure.ts';
-import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import type { Config } from '../../config.ts';
 import type { RepositoryFacts } from '../../context/setup-variables.ts';
-import { worktreeNameOf } from '../../runs/plan.ts';
+import type { Findings } from '../../findings/io/run-end.ts';
+import { worktreeNameOf } from '../branch-name.ts';
 import { WorktreeRecord } from '../worktree-record.ts';
 import { type Git, type GitWorktree, gitWorktrees, plain } from './git.ts';
 import type { Trust } from './trust.ts';
@@ -252,27 +252,3 @@ export function createRecords(base: string): Records {
     },
   };
 }
-
-export type FiledFindings = {
-  /** The folder whose queues were read. */
-  project: string;
-  filed: number;
-  /** Findings that are still waiting. */
-  left: number;
-  /** Why they are waiting; null when none is. */
-  why: string | null;
-};
-
-export type Findings = {
-  /** One entry for each waiting finding: its title, or the text of a line that cannot be parsed. */
-  waiting: (project: string) => Promise<string[]>;
-  /** The folder of all queues. */
-  folder: (project: string) => string;
-  /** Files them if the project has consent. What is not filed stays where it is. */
-  file: (given: {
-    /** The folder of the project, or its folder in a worktree. */
-    project: string;
-    scope: EventDraft['scope'];
-    signal: AbortSignal;
-  }) => Promise<FiledFindings>;
-};

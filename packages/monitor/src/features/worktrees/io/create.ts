@@ -9,8 +9,8 @@ import { createContextStore } from '../../context/io/context-store.ts';
 import { initThoughts } from '../../context/io/thoughts.ts';
 import { contextProfile, type RepositoryFacts, setupVariables } from '../../context/setup-variables.ts';
 import { withOrchestration, withTicket } from '../../context/workflow-context.ts';
-import { worktreeNameOf } from '../../runs/plan.ts';
 import { ticketPrefixOf } from '../../tracker/tracker-of.ts';
+import { worktreeNameOf } from '../branch-name.ts';
 import type { WorktreeRecord } from '../worktree-record.ts';
 import {
   folderIn,

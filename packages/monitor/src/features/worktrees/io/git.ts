@@ -1,10 +1,10 @@
 // Git for worktrees. A filter of the person's own settings sees what git sees: none of our secrets.
-import { createGitRunner, type GitOptions, gitEndWords, lastLines } from '@svc/lib/git';
+import { createGitRunner, type GitOptions, gitEndWords, lastLines, linesOf } from '@svc/lib/git';
 import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import type { Environment } from '../../../kernel/config/resolved-value.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { withoutSecrets } from '../../agents/agent-environment.ts';
-import { branchNameProblem } from '../../runs/plan.ts';
+import { branchNameProblem } from '../branch-name.ts';
 
 /** For a checkout of a large repository, or a bundle of one. */
 export const LONG_MS = 30 * 60_000;
@@ -60,11 +60,6 @@ function outputIn(end: CommandEnd, folder: string, args: readonly string[]): str
     'file-unusable',
     `git ${args.slice(0, 2).join(' ')} in ${folder} failed (${exitCode}): ${lastLines(stderr || stdout)}`,
   );
-}
-
-/** The lines of an output whose records end with a line break. */
-export function linesOf(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '');
 }
 
 /**

@@ -1,14 +1,15 @@
 // What would be lost with a worktree (uncommitted changes, commits that are nowhere else, stashes of its branch, a rebase
 // or merge in progress, unfiled findings), and whether it may be removed at all.
 import { join } from 'node:path';
+import { endGroup } from '@svc/lib/end-group';
 import { ifPresent } from '@svc/lib/files';
+import { linesOf } from '@svc/lib/git';
 import { readdir, realpath, stat } from '@svc/lib/paths';
 import { Failure } from '../../../kernel/failure.ts';
 import type { WorktreeRecord } from '../worktree-record.ts';
 import { tipsOf } from './bundle.ts';
 import { type Found, findWorktree, isInside, isThere, projectIn, type WorktreeContext } from './context.ts';
-import { findBase, type Git, isAncestor, linesOf, plain, safeRefs, type Tip } from './git.ts';
-import { endGroup } from './steps.ts';
+import { findBase, type Git, isAncestor, plain, safeRefs, type Tip } from './git.ts';
 
 /** This many are listed; all are counted. */
 const NAMED = 20;

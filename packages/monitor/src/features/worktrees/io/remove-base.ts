@@ -4,11 +4,12 @@ import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { linesOf } from '@svc/lib/git';
 import { copyFile, lstat, namesIn } from '@svc/lib/paths';
 import { removeTree } from '../../../kernel/disk/private-file.ts';
 import { keptFolder } from './bundle.ts';
 import { isInside, type WorktreeContext } from './context.ts';
-import { gitWorktrees, LONG_MS, linesOf } from './git.ts';
+import { gitWorktrees, LONG_MS } from './git.ts';
 
 /** `others`: what svc did not create there. */
 export type RemovedBase = { others: string[] };

@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { ifPresent } from '@svc/lib/files';
 import { copyFile } from '@svc/lib/paths';
+import { shellQuoted } from '@svc/lib/shell-quoted';
 import { removeTree } from '../../../kernel/disk/private-file.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
@@ -16,7 +17,6 @@ import {
   pruneKeptRefs,
   pruneLogs,
   restoreCommands,
-  shellQuoted,
   tipsOf,
 } from './bundle.ts';
 import {

@@ -8,12 +8,11 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endGroup } from '@svc/lib/end-group';
 import { systemErrorCode } from '@svc/lib/errors';
 import { withoutRepository } from '@svc/lib/git';
 import { createLimit } from '@svc/lib/limit';
 import { entriesIn, openFile, readText, stat } from '@svc/lib/paths';
-import { signalGroup } from '@svc/lib/pid';
-import { system } from '@svc/lib/system';
 import type { Environment } from '../../../kernel/config/resolved-value.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { secretVariables, withoutSecrets } from '../../agents/agent-environment.ts';
@@ -70,28 +69,6 @@ export async function openStepLog({ file, append }: { file: string; append: bool
     },
     close: () => oneAtATime(() => handle.close()),
   };
-}
-
-// Ends a process and everything it started: first with a request, then by force.
-
-const POLL_MS = 50;
-const AFTER_KILL_MS = 2_000;
-
-export async function endGroup(leader: number, graceMs: number): Promise<void> {
-  if (!signalGroup(leader, 'SIGTERM')) return;
-  if (await isGone(leader, graceMs)) return;
-  signalGroup(leader, 'SIGKILL');
-  await isGone(leader, AFTER_KILL_MS);
-}
-
-async function isGone(leader: number, timeoutMs: number): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs;
-  // The first process of the system may take seconds to remove the ended ones.
-  while (signalGroup(leader, 0) && (await system.groupMembers(leader))?.length !== 0) {
-    if (performance.now() > deadline) return false;
-    await sleep(POLL_MS);
-  }
-  return true;
 }
 
 // Runs one step of setup or a hook: in its own process group, limited in time, its output reported line by line and kept

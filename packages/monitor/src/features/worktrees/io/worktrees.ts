@@ -10,12 +10,11 @@ import type { Environment } from '../../../kernel/config/resolved-value.ts';
 import type { FileLocks } from '../../../kernel/disk/lock.ts';
 import { secretVariables } from '../../agents/agent-environment.ts';
 import type { Config } from '../../config.ts';
+import { type FiledFindings, type Findings } from '../../findings/io/run-end.ts';
 import type { WorktreeRecord } from '../worktree-record.ts';
 import { type Changes, worktreeChanges, worktreeFiles } from './changes.ts';
 import {
   createRecords,
-  type FiledFindings,
-  type Findings,
   findLayout,
   folderIn,
   hasNoWorktrees,

@@ -1,23 +1,18 @@
 // svc worktree create | list | remove. They use git on this machine and need no daemon.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { openSession, requireConfig, type Session } from '../../../cli/kit/session.ts';
+import { openSession, requireConfig } from '../../../cli/kit/session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../../../cli/kit/terminal.ts';
 import { verb, verbGroup } from '../../../cli/kit/verb.ts';
 import { refuseNewerData } from '../../../kernel/disk/data-format.ts';
 import { Failure } from '../../../kernel/failure.ts';
-import type { Config } from '../../config.ts';
 import type { RemovedWorktree } from '../io/remove.ts';
 import type { Report } from '../io/steps.ts';
 import type { Worktrees } from '../io/worktrees.ts';
+import { openWorktrees } from './open-worktrees.ts';
 
-type Project = { folder: string; config: Config };
 type Open = () => Promise<Worktrees>;
 
-/** Findings come with the worktrees, and know them. */
-export function worktreeVerbs(
-  terminal: Terminal,
-  openWorktrees: (terminal: Terminal, session: Session, project: Project) => Worktrees,
-): CommandUnknownOpts {
+export function worktreeVerbs(terminal: Terminal): CommandUnknownOpts {
   const open = async (): Promise<Worktrees> => {
     const session = openSession(terminal);
     refuseNewerData(session.machine.dataDir);

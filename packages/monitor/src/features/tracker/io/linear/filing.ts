@@ -1,5 +1,5 @@
 import { messageOf } from '@svc/lib/errors';
-import { priorityOf } from '../../../findings/findings.ts';
+import type { Severity } from '../../../attention/severity.ts';
 import { type FiledTicket, NotFiled, type TicketDestination, TrackerError } from '../tracker.ts';
 import type { LinearClient } from './client.ts';
 
@@ -104,3 +104,6 @@ function notFiledByTracker(error: unknown, certain: boolean): unknown {
   if (!(error instanceof TrackerError)) return error;
   return new NotFiled(messageOf(error), { certain, remedy: error.remedy, cause: error });
 }
+
+/** The tracker's numbers: 2 is high, 4 is low. */
+const priorityOf: Readonly<Record<Severity, number>> = { high: 2, medium: 3, low: 4 };

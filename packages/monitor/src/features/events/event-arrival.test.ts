@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Topic } from '../../kernel/log/topics.ts';
+import type { ReportedFeeds } from '../feeds/judge-feeds.ts';
 import { topics } from '../topics.ts';
 import { arrivalObstacle } from './event-arrival.ts';
-import type { ReportedFeeds } from './judge-feeds.ts';
 
 type Tunnel = ReportedFeeds['tunnels'][number];
 const noTrouble = { code: null, why: null, remedy: null };

@@ -16,11 +16,12 @@ import {
 import { plainText } from '../../../cli/kit/text.ts';
 import { verb, verbGroup } from '../../../cli/kit/verb.ts';
 import { locationVariables } from '../../../kernel/config/environment.ts';
-import { timingsOf } from '../../runs/io/timings.ts';
-import { feedSecretVariables, withoutSecrets } from '../agent-environment.ts';
-import type { PathOf } from '../choice.ts';
-import { locateAgent } from '../io/check-agent.ts';
-import { createAgentAsker, createProjectAgents } from '../io/project-agents.ts';
+import { feedSecretVariables, withoutSecrets } from '../../agents/agent-environment.ts';
+import type { PathOf } from '../../agents/choice.ts';
+import { locateAgent } from '../../agents/io/check-agent.ts';
+import { createAgentAsker, createProjectAgents } from '../../agents/io/project-agents.ts';
+import { workerPrompt } from '../../skills/io/skills.ts';
+import { timingsOf } from '../io/timings.ts';
 
 type AgentCheck = Answer<'POST', '/api/agents/check'>;
 type AgentLogin = AgentCheck['login'];
@@ -98,6 +99,7 @@ async function openAgents(terminal: Terminal) {
     pathOf: 'shell',
     answerMs: timingsOf(session.machine).agentAnswerSec * 1_000,
     asker: createAgentAsker(terminal.now),
+    workerPrompt,
     signal: terminal.interrupted,
   });
   return { agents: await list(), pathOf: 'shell' as const, check };

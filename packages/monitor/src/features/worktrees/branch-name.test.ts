@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { branchNameProblem, worktreeNameOf } from './plan.ts';
+import { branchNameProblem, worktreeNameOf } from './branch-name.ts';
 
 test.each(['ABC-12', 'x', 'a.b_c-d', '42', 'v1.2.3'])('%s is its own folder', (name) => {
   expect(worktreeNameOf(name)).toEqual({ ok: true, branch: name, folder: name });

@@ -4,8 +4,8 @@ import { createReporter } from '../../../cli/kit/report-fact.ts';
 import type { Session } from '../../../cli/kit/session.ts';
 import type { Terminal } from '../../../cli/kit/terminal.ts';
 import type { Config } from '../../config.ts';
-import { createWorktrees, type Worktrees } from '../../worktrees/io/worktrees.ts';
-import { createRunEndFindings } from '../io/run-end.ts';
+import { createRunEndFindings } from '../../findings/io/run-end.ts';
+import { createWorktrees, type Worktrees } from '../io/worktrees.ts';
 
 export function openWorktrees(
   terminal: Terminal,

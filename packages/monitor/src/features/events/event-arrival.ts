@@ -9,9 +9,9 @@
 
 import { repoKey } from '@svc/contract/repo-name';
 import type { Topic } from '../../kernel/log/topics.ts';
+import type { ReportedFeeds } from '../feeds/judge-feeds.ts';
 import { polledCodehostTopics } from '../pull-requests/poll-differences.ts';
 import { polledTrackerTopics } from '../tracker/polled-issue.ts';
-import type { ReportedFeeds } from './judge-feeds.ts';
 
 export type AwaitedEvent = {
   /** Any of these topics. */

@@ -8,13 +8,13 @@ import type { Outcome } from '../../../kernel/outbox/attempt.ts';
 import type { Effect } from '../../../kernel/outbox/effect.ts';
 import type { Config } from '../../config.ts';
 import { withKey } from '../../findings/findings.ts';
-import type { Task } from '../../tasks/task.ts';
-import { runOfTask } from '../../tasks/task.ts';
+import { beginRun } from '../../runs/io/begin-run.ts';
+import type { Orchestrator } from '../../runs/io/orchestrator.ts';
+import { type RunProjects, type ServedFolders, servedProject } from '../../runs/io/run-project.ts';
+import { isPassing } from '../../runs/io/start-from-tracker.ts';
 import { type FiledTicket, NotFiled, type TicketDestination } from '../../tracker/io/tracker.ts';
-import { beginRun } from './begin-run.ts';
-import type { Orchestrator } from './orchestrator.ts';
-import { type RunProjects, type ServedFolders, servedProject } from './run-project.ts';
-import { isPassing } from './start-from-tracker.ts';
+import type { Task } from '../task.ts';
+import { runOfTask } from '../task.ts';
 
 export type StartTask = (effect: Extract<Effect, { kind: 'start-task' }>) => Promise<Outcome>;
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { spentAfter } from '../agents/cost.ts';
-import { newAgentSession } from '../agents/session.ts';
 import { nothingSpent, type Spent } from '../workers/agent-fields.ts';
 import { type Budgets, budgetStop, type Spender, spentNow, unknownSpenders } from './budget.ts';
+import { spentAfter } from './cost.ts';
+import { newAgentSession } from './session.ts';
 
 const now = '2026-11-16T14:00:00.000Z';
 const none: Budgets = { ticketUsd: null, runUsd: null, dayUsd: null };

@@ -4,11 +4,11 @@
 import type { Board } from '../../kernel/board/board.ts';
 import type { PullRequest } from '../pull-requests/pull-request.ts';
 import { ALL_CHECKS, checkSummary } from '../pull-requests/pull-request-verdict.ts';
-import { nameOf, ruleOf, waitOf } from '../tickets/rule.ts';
-import { type Subject, shortSha } from '../tickets/subject.ts';
 import type { Receipt } from '../workers/api.ts';
 import type { DeployProgress, DeployWorker } from '../workers/deploy-fields.ts';
 import { isShipped } from '../workers/status-groups.ts';
+import { nameOf, ruleOf, waitOf } from './rule.ts';
+import { type Subject, shortSha } from './subject.ts';
 
 export type Proof = {
   /** Null: unknown. */

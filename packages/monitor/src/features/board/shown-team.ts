@@ -1,15 +1,14 @@
 // What a board shows of the records of each other machine. One machine may publish 2,000 records of 64 KiB, more than a page
 // can hold, so the shown records of a machine are bounded together, and what is left out is counted.
 
-import type { Board } from '../../kernel/board/board.ts';
-import type { LeftOut } from './api.ts';
-import type { TeamRecord } from './records.ts';
+import type { Board, Entities } from '../../kernel/board/board.ts';
+import type { LeftOut } from './team-entity.ts';
 
 /** Shown of a machine. A worker has about 2 KB. */
 export const MOST_SHOWN_BYTES = 1024 * 1024;
 
 /** Records are never changed in place. */
-const sizes = new WeakMap<TeamRecord, number>();
+const sizes = new WeakMap<Entities['team'], number>();
 const encoder = new TextEncoder();
 
 /** `leftOut`: the machines of which not everything is shown. */
@@ -42,18 +41,18 @@ export function shownTeam(board: Pick<Board, 'team'>): {
   return { records, leftOut };
 }
 
-function sizeOf(record: TeamRecord): number {
+function sizeOf(record: Entities['team']): number {
   const size = sizes.get(record) ?? encoder.encode(JSON.stringify(record)).length;
   sizes.set(record, size);
   return size;
 }
 
 /** What needs a person first; the newest first; last what was removed. */
-function byImportance(one: TeamRecord, other: TeamRecord): number {
+function byImportance(one: Entities['team'], other: Entities['team']): number {
   return rank(one) - rank(other) || other.lastSeq - one.lastSeq;
 }
 
-function rank({ kind, value }: TeamRecord): number {
+function rank({ kind, value }: Entities['team']): number {
   if (value === null) return 2;
   return kind === 'attention' ? 0 : 1;
 }

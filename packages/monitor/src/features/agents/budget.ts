@@ -2,12 +2,12 @@
 // no further turn is started; a turn that runs may end. What is not known cannot be stopped, and is shown as such.
 
 import type { Board } from '../../kernel/board/board.ts';
-import { costOfWorker, costText, spentAfter, sumOfCosts, usdText } from '../agents/cost.ts';
-import type { AgentSession } from '../agents/session.ts';
-import { costCovers } from '../agents/tokens.ts';
 import type { AgentCost } from '../workers/agent-fields.ts';
 import { type AttemptCost, type Spent } from '../workers/agent-fields.ts';
 import type { Worker } from '../workers/worker.ts';
+import { costOfWorker, costText, spentAfter, sumOfCosts, usdText } from './cost.ts';
+import type { AgentSession } from './session.ts';
+import { costCovers } from './tokens.ts';
 
 export type Budgets = { ticketUsd: number | null; runUsd: number | null; dayUsd: number | null };
 export type Spender = Pick<Worker, 'orchestrator' | 'ticket' | 'spent' | 'signal'>;
