@@ -41,7 +41,7 @@ async function teamOfTwo() {
   const home = temporaryFolder();
   const two = { home, ...processes(home, home) };
   await two.must('monitor', 'start');
-  const args = ['--relay', relay.url, '--name', 'web', '--machine', 'one'];
+  const args = ['--relay', relay.url, '--name', 'web', '--machine-name', 'one'];
   expect((await one.svc('team', 'create', ...args)).exit).toBe(0);
   const { invitation } = JSON.parse((await one.svc('team', 'invite', '--json')).text) as {
     invitation: string;
