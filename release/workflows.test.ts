@@ -154,9 +154,15 @@ describe('.ci/run', () => {
     expect([everything.code, part.code]).toEqual([0, 0]);
     expect(checks(part.calls)).toEqual([
       'npm ci --no-audit --no-fund',
-      ...['build', 'conformance', 'docs:check', 'format:check', 'lint', 'release -- --dry-run'].map(
-        (name) => `npm run -s ${name}`,
-      ),
+      ...[
+        'build',
+        'conformance',
+        'docs:check',
+        'features -- --check',
+        'format:check',
+        'lint',
+        'release -- --dry-run',
+      ].map((name) => `npm run -s ${name}`),
       ...['schemas:check', 'unused', 'words'].map((name) => `npm run -s ${name}`),
     ]);
     expect(checks(everything.calls)).toEqual(expect.arrayContaining(checks(part.calls)));
@@ -173,7 +179,7 @@ describe('.ci/run', () => {
     writeFileSync(join(folder, 'bin/npm'), '#!/bin/sh\n[ "$3" != words ]\n');
     expect(await start('.ci/run', ['--portable'])).toMatchObject({
       code: 1,
-      printed: expect.stringMatching(/^11 passed, 1 failed$/m),
+      printed: expect.stringMatching(/^12 passed, 1 failed$/m),
     });
     expect(await start('.ci/run', ['--part'])).toMatchObject({ code: 2 });
   });
