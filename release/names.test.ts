@@ -25,6 +25,8 @@ const known = new Set([
   ...packages.map(({ name }) => name),
   // Tools of a clone, and the agents that a user may choose.
   ...Object.keys(devDependencies),
+  // In the page that adds a feature.
+  'zod',
   ...knownAgents({ agents: {} }).flatMap(({ install }) => namedIn('', install ?? '')),
 ]);
 
