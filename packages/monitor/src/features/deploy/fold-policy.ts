@@ -1,5 +1,6 @@
 // Events of the deploy policy: the configuration of a project was applied, or a person relaxed a repository.
 import { repoKey } from '@svc/contract/repo-name';
+import { hashText } from '@svc/lib/hash-text';
 import type { Board } from '../../kernel/board/board.ts';
 import { ask, type Fold, type FoldContext, on } from '../../kernel/board/fold-context.ts';
 import { short } from '../../kernel/board/line-values.ts';
@@ -92,11 +93,7 @@ const LONGEST_REASON = 64;
 function relaxedReason(repo: string): string {
   const plain = `policy-relaxed-${repo.replaceAll(/[^a-z0-9]+/g, '-')}`;
   if (/^[a-z0-9]+\/[a-z0-9]+$/.test(repo) && plain.length <= LONGEST_REASON) return plain;
-  // FNV-1a of 64 bits.
-  let number = 0xcbf29ce484222325n;
-  for (const character of repo)
-    number = BigInt.asUintN(64, (number ^ BigInt(character.codePointAt(0) ?? 0)) * 0x100000001b3n);
-  const ending = `-${number.toString(36)}`;
+  const ending = `-${hashText(repo).toString(36)}`;
   return `${plain.slice(0, LONGEST_REASON - ending.length)}${ending}`;
 }
 

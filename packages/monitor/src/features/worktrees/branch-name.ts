@@ -1,5 +1,6 @@
 // Names from users that become a branch and a folder: git's rules for a branch, some of our own, and a folder name that
 // can only be one folder. Everything else is rejected with the reason.
+import { hashText, utf8 } from '@svc/lib/hash-text';
 
 const LONGEST = 200;
 /** A part of the name is a file name for git, which also adds `.lock` to it. */
@@ -65,21 +66,10 @@ function folderNameOf(branch: string): string {
   return `${words === '' ? 'branch' : words}-${markOf(branch)}`;
 }
 
-/** FNV-1a over the bytes, 64 bits: the same name gives the same hash on every machine. */
 function markOf(text: string): string {
-  let hash = 0xcbf29ce484222325n;
-  for (const byte of utf8(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
-  return hash.toString(16).padStart(16, '0').slice(0, 10);
+  return hashText(text).toString(16).padStart(16, '0').slice(0, 10);
 }
 
 function utf8Length(text: string): number {
   return utf8(text).length;
-}
-
-/** Core cannot use a platform's encoder; the text has no lone surrogates here. */
-function utf8(text: string): number[] {
-  const escaped = encodeURIComponent(text);
-  return [...escaped.matchAll(/%([0-9A-F]{2})|./g)].map(([one, hex]) =>
-    hex === undefined ? one.charCodeAt(0) : Number.parseInt(hex, 16),
-  );
 }
